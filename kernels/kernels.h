@@ -1,0 +1,158 @@
+/*
+ * kernels/kernels.h - the arithmetic of a forward pass, for any backend.
+ *
+ * A backend (CPU now, CUDA as a plug-in later) is a struct kern: one table of
+ * coarse operations over opaque buffers. A forward function calls them in
+ * order and never sees memory: only `begin` (rows of a step go in), `upload`
+ * and `read_logits` cross to the host. Operations are issued in order; a
+ * backend may run them asynchronously, read_logits waits.
+ *
+ * One text: an operation computes each row's result by one fixed reduction
+ * order that depends on that row alone, never on the number of rows, their
+ * neighbours, the threads or the page that holds a position. Attention
+ * reduces by logical position in blocks of KV_PAGE.
+ *
+ * Activations are f32, [rows][width], row-major. Weights are [rows][cols] in
+ * a GGUF block format, one output feature per row. KV entries are f16.
+ * Threads: one caller thread (the engine's); a backend's own are inside.
+ * Errors: shapes are the caller's duty (checked at load: BUG_ON here);
+ * allocation reports ST_NOMEM.
+ * This header is plain C for nvcc: no designated arrays, no restrict.
+ */
+#ifndef KERNELS_KERNELS_H
+#define KERNELS_KERNELS_H
+
+#include "base/err.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KV_PAGE 64 /* positions per KV page */
+
+/* Weight formats; the numbers are those of GGUF. */
+enum kern_type {
+    KERN_F32 = 0, KERN_F16 = 1, KERN_Q4_0 = 2, KERN_Q8_0 = 8,
+    KERN_Q4_K = 12, KERN_Q5_K = 13, KERN_Q6_K = 14, KERN_BF16 = 30
+};
+
+/* Memory classes, for the accounts. */
+enum kern_class {
+    KERN_WEIGHTS, KERN_KV, KERN_WORKSPACE, KERN_CLASSES
+};
+
+struct kern_buf; /* opaque memory of one backend */
+
+struct kern_mat { /* a weight matrix [rows][cols]; cols % block == 0 */
+    struct kern_buf *buf;
+    enum kern_type type;
+    int32_t rows, cols;
+};
+
+struct kern_kv { /* keys and values of all layers */
+    struct kern_buf *k, *v; /* f16 [layer][page][kv_head][KV_PAGE][head_dim] */
+    int32_t layers, pages, kv_heads, head_dim;
+};
+
+struct kern_rope {
+    struct kern_buf *inv; /* f64 [dims / 2]: inverse frequencies, factors in */
+    int32_t dims;         /* rotated components of a head, even */
+    int32_t neox;         /* 1: halves (i, i + dims/2); 0: neighbours */
+};
+
+/* The rows of one step, host memory, borrowed for the call of begin. */
+struct kern_rows {
+    int32_t n;            /* rows in this step */
+    const int32_t *ids;   /* [n] token of each row */
+    const int32_t *pos;   /* [n] position in its sequence */
+    const int32_t *seq;   /* [n] index into the page tables */
+    int32_t n_seqs;
+    int32_t max_pages;    /* stride of the tables */
+    const int32_t *pages; /* [n_seqs][max_pages] page of each 64 positions */
+    int32_t n_out;        /* rows whose logits are wanted */
+    const int32_t *out;   /* [n_out] row indexes, ascending */
+};
+
+struct kern;
+struct kern_ops {
+    void (*free)(struct kern *k);
+    /* Zeroed device memory; NULL when there is none left. */
+    struct kern_buf *(*alloc)(struct kern *k, size_t bytes,
+                              enum kern_class cls);
+    /* Weights that lie in host memory (a mapped file, borrowed until
+     * buf_free): used in place or copied, as the backend likes. */
+    struct kern_buf *(*weights)(struct kern *k, const void *host,
+                                size_t bytes);
+    void (*buf_free)(struct kern *k, struct kern_buf *b); /* NULL ok */
+    void (*upload)(struct kern *k, struct kern_buf *dst, size_t off,
+                   const void *src, size_t bytes);
+
+    /* Start a step: its rows hold for all operations until the next begin. */
+    void (*begin)(struct kern *k, const struct kern_rows *r);
+    /* dst[n][table->cols] = row ids[i] of the table, as f32 */
+    void (*embed)(struct kern *k, struct kern_buf *dst,
+                  const struct kern_mat *table);
+    /* dst[n][width] = x / sqrt(mean(x^2) + eps) * w; dst may be x */
+    void (*rms_norm)(struct kern *k, struct kern_buf *dst,
+                     const struct kern_buf *x, const struct kern_buf *w,
+                     int32_t rows, int32_t width, float eps);
+    /* dst[rows][w->rows] = x[rows][w->cols] . w^T (+ bias f32 [w->rows]) */
+    void (*matmul)(struct kern *k, struct kern_buf *dst,
+                   const struct kern_buf *x, const struct kern_mat *w,
+                   const struct kern_buf *bias, int32_t rows);
+    /* In place on x[n][heads][head_dim] at the rows' positions: an optional
+     * RMS norm of each head (w f32 [head_dim] or NULL), then RoPE. */
+    void (*head_rope)(struct kern *k, struct kern_buf *x, int32_t heads,
+                      int32_t head_dim, const struct kern_buf *w, float eps,
+                      const struct kern_rope *rope);
+    /* Write each row's key and value [n][kv_heads][head_dim] to its place. */
+    void (*kv_store)(struct kern *k, const struct kern_kv *kv, int32_t layer,
+                     const struct kern_buf *key, const struct kern_buf *val);
+    /* dst[n][heads][head_dim]: causal attention of each row over positions
+     * 0..pos of its own sequence, scores scaled by `scale`. */
+    void (*attend)(struct kern *k, struct kern_buf *dst,
+                   const struct kern_buf *q, const struct kern_kv *kv,
+                   int32_t layer, int32_t heads, float scale);
+    /* gate[n][width] = silu(gate) * up */
+    void (*swiglu)(struct kern *k, struct kern_buf *gate,
+                   const struct kern_buf *up, int32_t width);
+    /* x[n][width] += y */
+    void (*add)(struct kern *k, struct kern_buf *x, const struct kern_buf *y,
+                int32_t width);
+    /* dst[n_out][width] = rows out[i] of x */
+    void (*gather_out)(struct kern *k, struct kern_buf *dst,
+                       const struct kern_buf *x, int32_t width);
+    /* Copy row i of logits[.][n] to dst[n]; waits for the step. */
+    void (*read_logits)(struct kern *k, const struct kern_buf *logits,
+                        int32_t i, int32_t n, float *dst);
+};
+
+struct kern {
+    const struct kern_ops *ops;
+    char name[32];               /* kernel set: "cpu-ref", "cpu-avx2" */
+    size_t bytes[KERN_CLASSES];  /* allocated now, per class */
+};
+
+/* Which CPU kernels: the best of this machine, or a named set for tests. */
+enum kern_cpu_set { KERN_CPU_AUTO, KERN_CPU_REF, KERN_CPU_AVX2 };
+
+/*
+ * The CPU backend.
+ *   threads  1-256, the caller's included
+ * Errors: ST_UNSUPPORTED when the named set cannot run here, ST_NOMEM.
+ */
+enum st kern_cpu_new(struct kern **out, int threads, enum kern_cpu_set set,
+                     struct err *e) MUST_CHECK;
+void kern_free(struct kern *k); /* NULL ok */
+
+/* Elements and bytes of one block. False for a type no kernel reads. */
+bool kern_type_block(enum kern_type t, int32_t *elems, int32_t *bytes);
+
+/* Host-side decoding of a run of blocks to f32, the reference for every
+ * format; n % block == 0. Used by tests and by embed. */
+void kern_dequant(enum kern_type t, const void *src, float *dst, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

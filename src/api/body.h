@@ -1,0 +1,51 @@
+/*
+ * api/body.h - JSON body to a typed request; the first error names its field.
+ *
+ * The rules per field are the table of api/compat.c: honoured, accepted
+ * without effect by its own definition, or refused by name; fields that are
+ * not OpenAI's pass. JSON ends here.
+ */
+#ifndef API_BODY_H
+#define API_BODY_H
+
+#include "chat/req.h"
+#include "gen/gen.h"
+
+#define STOPS_MAX 16
+#define PROMPTS_MAX 16 /* prompts x n of one completion request */
+
+struct prompt { /* one entry of a completion's prompt */
+    struct text text;       /* used when ids is NULL */
+    const int32_t *ids;     /* [n_ids] or NULL */
+    size_t n_ids;
+};
+
+struct body { /* everything in the arena */
+    struct text model;              /* n = 0: absent or empty */
+    struct chat_req chat;           /* chat only */
+    const struct prompt *prompts;   /* completions only: [n_prompts] >= 1 */
+    size_t n_prompts;
+    bool stream;
+    enum { USAGE_DEFAULT, USAGE_YES, USAGE_NO } include_usage;
+    int32_t max_tokens;             /* 0: not given */
+    bool seed_given;
+    struct sampling sampling;       /* seed 0 when not given */
+    const struct text *stops;       /* [n_stops], non-empty strings */
+    size_t n_stops;
+    int32_t n;                      /* choices, 1..16; stream with n > 1 is
+                                     * refused naming `n` */
+    struct text forced;             /* structured_outputs.choice of one string:
+                                     * exactly this text; n = 0: none */
+};
+
+/*
+ * Errors: ST_INVALID with `where` = the exact field
+ * (messages[2].content[0].type), "" when the body itself is the fault;
+ * ST_LIMIT. No message quotes a value.
+ */
+enum st body_parse_chat(struct body *out, struct arena *a, struct text json,
+                        struct err *e) MUST_CHECK;
+enum st body_parse_completion(struct body *out, struct arena *a,
+                              struct text json, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * api/error.h - the only table from status to HTTP code and JSON error.
+ *
+ *   {"error":{"message":...,"type":...,"param":...,"code":...}}
+ * Four keys always; param and code may be null (settled.md).
+ */
+#ifndef API_ERROR_H
+#define API_ERROR_H
+
+#include "base/buf.h"
+
+struct api_error {
+    int http;             /* 400 */
+    const char *reason;   /* "Bad Request": never empty (fcgi.md section 1) */
+    const char *type;     /* invalid_request_error */
+    const char *code;     /* NULL: null */
+    int retry_after;      /* seconds; 0: no header */
+};
+
+const struct api_error *api_error_of(enum st st);
+/* The reason phrase of any status we send: "OK", "Bad Request", ... */
+const char *http_reason(int status);
+/* The JSON object of an error, without newline. */
+void api_error_json(struct buf *out, const struct err *e);
+
+#endif

@@ -1,0 +1,61 @@
+/* penstock: one program, a table of commands. */
+#include "cli/cli.h"
+
+#include <stdarg.h>
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *what;
+} commands[] = {
+    {0},
+};
+
+static void list(FILE *to)
+{
+    fputs("Usage: penstock COMMAND [OPTION]...\n\n", to);
+    for (const struct command *c = commands; c->name; c++)
+        fprintf(to, "  %-12s %s\n", c->name, c->what);
+    fputs("\n'penstock COMMAND --help' shows the options of a command.\n", to);
+}
+
+int cli_fail(const char *cmd, const struct err *e)
+{
+    fprintf(stderr, "penstock %s: %s%s%s\n", cmd, e->where,
+            e->where[0] ? ": " : "", e->text);
+    return 1;
+}
+
+int cli_usage(const char *cmd, const char *fmt, ...)
+{
+    va_list ap;
+
+    fprintf(stderr, "penstock %s: ", cmd);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "\nTry 'penstock %s --help'.\n", cmd);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        list(stderr);
+        return 2;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+        list(stdout);
+        return 0;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        puts("penstock " PACKAGE_VERSION);
+        return 0;
+    }
+    for (const struct command *c = commands; c->name; c++)
+        if (!strcmp(argv[1], c->name))
+            return c->run(argc - 1, argv + 1);
+    fprintf(stderr, "penstock: no command '%s'\n", argv[1]);
+    list(stderr);
+    return 2;
+}

@@ -1,0 +1,36 @@
+/*
+ * engine/engine.h - a loaded model that serves jobs: the local struct gen.
+ *
+ * One thread owns everything: sequences, KV pages, samplers. It advances by
+ * steps; a step is the decode rows of all running sequences and a slice of
+ * waiting prefills, up to the row budget. Between two steps lies a safe
+ * point: jobs enter, cancelled ones leave.
+ */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include "gen/gen.h"
+#include "gguf/gguf.h"
+#include "kernels/kernels.h"
+
+struct engine_config {
+    int threads;           /* kernel threads; 0: number of CPUs */
+    enum kern_cpu_set set;
+    int32_t context;       /* positions per sequence; 0: the model's own */
+    int32_t parallel;      /* sequences that run together, 1-256 */
+    int32_t max_queue;     /* jobs that may wait, 0-100000 */
+    int32_t chunk;         /* rows of a prefill slice per step; 0: 128 */
+    size_t kv_bytes;       /* KV budget; 0: parallel * context, at most 1 GiB */
+};
+
+void engine_config_default(struct engine_config *c);
+
+/*
+ * Load `g` (borrowed until gen_free) and start the engine thread.
+ * Errors: ST_UNSUPPORTED (architecture, tensor type), ST_FORMAT (a tensor is
+ * missing or has the wrong shape; `where` is its name), ST_NOMEM, ST_INVALID.
+ */
+enum st engine_open(struct gen **out, const struct gguf *g,
+                    const struct engine_config *c, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * gen/gen.h - the one contract between callers and engines.
+ *
+ * A caller fills a struct job once, completely, and submits it; events come
+ * back through the job's ring; cancel is one atomic store. The local engine
+ * and (later) the hub's remote backend implement the same three calls, so no
+ * caller can tell them apart.
+ *
+ * Ownership: job_new gives the caller one reference; gen_submit takes a
+ * second for the backend, dropped after END. Whoever drops the last frees.
+ * The fields of the request part are never written after submit.
+ */
+#ifndef GEN_GEN_H
+#define GEN_GEN_H
+
+#include "gen/guide.h"
+#include "gen/ring.h"
+#include <stdatomic.h>
+
+struct sampling {
+    float temperature; /* 0: greedy */
+    int32_t top_k;     /* 0: off */
+    float top_p;       /* (0, 1]; 1: off */
+    float min_p;       /* [0, 1]; 0: off */
+    uint64_t seed;     /* draws are keyed by (seed, choice, position) */
+};
+
+enum job_class { JOB_NORMAL, JOB_BACKGROUND };
+
+struct job {
+    /* the request: complete and immutable after submit */
+    int32_t *ids;            /* [n_ids] the prompt, owned by the job */
+    size_t n_ids;
+    int32_t *stop_ids;       /* [n_stop] end-of-generation ids, owned */
+    size_t n_stop;
+    struct sampling sampling;
+    int32_t max_tokens;      /* >= 1 */
+    int32_t choice;          /* index among n choices */
+    int32_t top_logprobs;    /* 0: none */
+    enum job_class cls;
+    int64_t deadline_us;     /* mono_us; 0: none */
+    struct guide *guide;     /* owned; NULL allows everything */
+
+    /* what moves afterwards */
+    struct ring *ring;       /* owned */
+    _Atomic int cancelled;   /* gen_cancel; the backend looks at safe points */
+    _Atomic int32_t finish;  /* gen_finish: > 0: keep that many tokens */
+    _Atomic int refs;
+};
+
+/* Copies ids and stop_ids. NULL when out of memory. max_tokens 1..2^24. */
+struct job *job_new(const int32_t *ids, size_t n_ids, const int32_t *stop_ids,
+                    size_t n_stop, int32_t max_tokens, int32_t top_logprobs)
+    MUST_CHECK;
+void job_ref(struct job *j);
+void job_unref(struct job *j); /* NULL ok */
+
+struct gen_limits {
+    int32_t context;    /* positions of one sequence */
+    int32_t vocab;      /* ids are 0..vocab-1 */
+    int32_t parallel;   /* sequences that run together */
+    int32_t max_queue;  /* that may wait */
+};
+
+struct gen_state { /* for /health and tests; a copy, never a lock held */
+    int32_t running, waiting;
+    uint64_t steps;          /* steps done since start */
+    uint64_t rows;           /* rows of all steps */
+    uint64_t decode_rows_max;/* most sequences that shared one decode step */
+    uint64_t tokens_out;     /* committed tokens of all sequences */
+    size_t kv_pages, kv_pages_used;
+    size_t bytes_weights, bytes_kv, bytes_workspace;
+};
+
+struct gen;
+struct gen_ops {
+    /* Errors come back here, before the first byte: ST_BUSY (queue full),
+     * ST_CONTEXT (prompt does not fit; where "" - the caller names the
+     * field), ST_NOMEM, ST_INVALID (an id out of range), ST_DRAINING. */
+    enum st (*submit)(struct gen *g, struct job *j, struct err *e);
+    /* Make the backend look soon; the flag is already set. */
+    void (*kick)(struct gen *g);
+    void (*limits)(const struct gen *g, struct gen_limits *out);
+    void (*state)(struct gen *g, struct gen_state *out);
+    /* Short stable word for system_fingerprint: model, build, kernel set. */
+    const char *(*fingerprint)(const struct gen *g);
+    /* Cancel everything, stop the threads, free. */
+    void (*free)(struct gen *g);
+};
+
+struct gen {
+    const struct gen_ops *ops;
+};
+
+enum st gen_submit(struct gen *g, struct job *j, struct err *e) MUST_CHECK;
+void gen_cancel(struct gen *g, struct job *j);
+/* A stop string was found in the text above: end with END_STOP as if only
+ * `keep` tokens (>= 1) had been generated. */
+void gen_finish(struct gen *g, struct job *j, int32_t keep);
+void gen_free(struct gen *g); /* NULL ok */
+
+#endif

@@ -1,0 +1,6 @@
+# C tests: t/unit/<folder>_<name>.c, one program each, TAP through t/lib/tap.h.
+unit_tests =
+unit_tests += t/unit/base_utf8 t/unit/base_mem
+t_unit_base_utf8_LDADD = libp_base.a
+t_unit_base_mem_LDADD = libp_base.a
+check_PROGRAMS += $(unit_tests)

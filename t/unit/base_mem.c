@@ -1,0 +1,41 @@
+/* Buffers and arenas keep their maximum; sums and products are checked. */
+#include "base/buf.h"
+#include "base/num.h"
+
+#include "t/lib/tap.h"
+
+int main(void)
+{
+    struct buf b;
+    struct arena a;
+    size_t r = 7;
+    int64_t i;
+    double d;
+
+    buf_init(&b, 8);
+    buf_puts(&b, "12345678");
+    ok(!b.failed && b.n == 8, "a buffer takes its maximum");
+    buf_putc(&b, '9');
+    ok(b.failed && b.n == 8, "one byte more fails and changes nothing");
+    buf_drop(&b, 3);
+    is_str(b.p, "45678", "drop removes the head");
+    buf_release(&b);
+
+    arena_init(&a, 100);
+    ok(arena_alloc(&a, 64) != NULL, "an arena allocates");
+    ok(arena_alloc(&a, 64) == NULL, "and keeps its maximum");
+    ok(arena_array(&a, SIZE_MAX, 16) == NULL, "overflow is no allocation");
+    arena_release(&a);
+
+    ok(!mem_add(&r, SIZE_MAX, 1) && r == 7, "a sum that overflows is refused");
+    ok(!mem_mul(&r, SIZE_MAX / 2, 3) && r == 7, "so is a product");
+    ok(num_parse_i64("-9223372036854775808", 20, INT64_MIN, INT64_MAX, &i) &&
+           i == INT64_MIN, "the smallest int64 parses");
+    ok(!num_parse_i64("9223372036854775808", 19, INT64_MIN, INT64_MAX, &i),
+       "one over the largest does not");
+    ok(!num_parse_i64("12x", 3, 0, 100, &i), "rubbish after a number does not");
+    ok(!num_parse_double("1e400", 5, &d), "1e400 is not a double");
+    ok(!num_parse_double("nan", 3, &d), "nan is not a number");
+    ok(num_parse_double("-1.5e3", 6, &d) && d == -1500, "-1.5e3 is");
+    return done();
+}
