@@ -34,7 +34,8 @@ void buf_printf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
 void buf_drop(struct buf *b, size_t n);
 
 /* The whole of a file. ST_IO, ST_LIMIT when over b->max. */
-enum st buf_read_file(struct buf *b, const char *path, struct err *e) MUST_CHECK;
+enum st buf_read_file(struct buf *b, const char *path, struct err *e)
+    MUST_CHECK;
 /* The same from an open descriptor, to its end. `name` is for the message. */
 enum st buf_read_fd(struct buf *b, int fd, const char *name, struct err *e)
     MUST_CHECK;

@@ -40,7 +40,8 @@ bool reply_feed(struct reply *r, int32_t id, struct buf *reasoning,
 void reply_end(struct reply *r, struct buf *reasoning, struct buf *content);
 
 bool reply_stopped(const struct reply *r);      /* by a stop string */
-int32_t reply_kept(const struct reply *r);      /* tokens up to the stop, >= 1 */
+/* Tokens up to the one that completed the stop string, >= 1. */
+int32_t reply_kept(const struct reply *r);
 /* Tokens of the reasoning part so far, the closing one included. */
 int32_t reply_reasoning_tokens(const struct reply *r);
 

@@ -38,7 +38,7 @@ struct tok_spec {
     int64_t bos, eos, unk, pad; /* -1 when absent */
     bool add_bos;
     bool add_space_prefix;      /* SPM only */
-    bool ignore_merges;         /* llama-bpe: a whole word in the vocabulary wins */
+    bool ignore_merges;         /* llama-bpe: a whole known word wins */
 };
 
 struct tok; /* opaque */
