@@ -52,12 +52,18 @@ struct exchange {
 
     /* the short answer, or the head of a stream */
     int status;                 /* HTTP status; 0: not decided yet */
-    struct buf head;            /* "Name: value\r\n" lines, Status included */
-    struct buf body;            /* short answers */
+    struct buf head;            /* "Status: 200 OK\r\n", "Name: value\r\n"
+                                 * lines and the empty line that ends them */
+    struct buf body;            /* short answers: follows the head as it is */
     bool streaming;             /* pump it */
     bool body_unread;           /* refused before the body was read: linger */
 
-    /* set by fcgi before api_body; called from any thread, only signals */
+    /*
+     * Set by fcgi right after exchange_init, before another thread can know
+     * the exchange. Called from any thread (engine, db writer, io), also
+     * while api_body still runs; only signals; may be called once too often.
+     * Never called any more once api_pump returned X_DONE or X_FAILED.
+     */
     void (*wake)(void *arg);
     void *wake_arg;
 
@@ -77,7 +83,9 @@ void exchange_release(struct exchange *x);
  * that may be read.
  */
 void api_head(struct exchange *x, uint64_t *body_cap);
-/* The body is in x->req.body. Afterwards x->status is set or x->streaming. */
+/* The body is in x->req.body. Afterwards x->status is set or x->streaming.
+ * The arena may be empty afterwards: the spans of x->req are gone (emptied);
+ * its numbers stay. */
 void api_body(struct exchange *x);
 /* The body broke a rule while it was read: over the cap, or shorter than
  * declared. Makes the answer. */
@@ -85,13 +93,18 @@ void api_body_error(struct exchange *x, const struct err *e);
 
 /*
  * Append bytes that may be sent now to `out`. The first bytes of a stream
- * are its head; nothing is emitted before admission is decided.
+ * are its head (as in x->head); nothing is emitted before admission is
+ * decided. Pump once right after api_body said streaming: a wake before that
+ * may have been missed. Must also be called while the socket is not
+ * writable: `out` then simply grows.
  *   now_us  mono_us
  */
 enum x_pump api_pump(struct exchange *x, struct buf *out, int64_t now_us);
 /* When to pump again even without a wake (comment lines); 0: never. */
 int64_t api_next_us(const struct exchange *x);
-/* The client left (any thread). Generation stops at the next safe point; the
+/* The client left (any thread, any time between exchange_init and
+ * exchange_release, more than once). Sets the flag and calls x->wake; the
+ * next pump cancels the generation, which stops at its next safe point. The
  * exchange must still be pumped until it is no longer X_MORE, with its
  * output thrown away, so that its ledger row closes with real counts. */
 void api_gone(struct exchange *x);

@@ -65,7 +65,9 @@ void ring_wake(struct ring *r);
 
 /* --- consumer ----------------------------------------------------------- */
 /* Called by ring_wake from the producer's thread, outside every lock. It must
- * only signal (an eventfd, a queue). Set before submit. */
+ * only signal (an eventfd, a queue). Set before submit. Called again with a
+ * NULL wake, it returns when no call is running any more and none will come:
+ * the argument may be freed then. Never from inside the callback. */
 void ring_on_wake(struct ring *r, void (*wake)(void *arg), void *arg);
 /* Ids not yet taken: copies up to cap of them, with their times and (when
  * asked for at ring_new) logprobs; any of the arrays but ids may be NULL.
