@@ -3,4 +3,9 @@ unit_tests =
 unit_tests += t/unit/base_utf8 t/unit/base_mem
 t_unit_base_utf8_LDADD = libp_base.a
 t_unit_base_mem_LDADD = libp_base.a
+# gen, kv
+unit_tests += t/unit/gen_ring t/unit/gen_guide t/unit/kv_pages
+t_unit_gen_ring_LDADD = libp_gen.a libp_base.a
+t_unit_gen_guide_LDADD = libp_gen.a libp_base.a
+t_unit_kv_pages_LDADD = libp_kv.a libp_base.a
 check_PROGRAMS += $(unit_tests)

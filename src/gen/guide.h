@@ -59,8 +59,9 @@ void guide_free(struct guide *g);
 
 /* --- the first users ---------------------------------------------------- */
 
-/* Exactly these ids, then stop (they are copied). */
-struct guide *guide_forced_new(const int32_t *ids, size_t n);
+/* Exactly these ids, then stop (they are copied). n >= 1.
+ * NULL when out of memory. */
+struct guide *guide_forced_new(const int32_t *ids, size_t n) MUST_CHECK;
 
 /*
  * Pattern guard: stop when the last size*count ids are one block of `size`
@@ -69,7 +70,8 @@ struct guide *guide_forced_new(const int32_t *ids, size_t n);
  */
 enum st guide_pattern_new(struct guide **out, int max, int min, int count,
                           struct err *e) MUST_CHECK;
-/* Both at once (takes ownership of both; either may be NULL). */
+/* Both at once (takes ownership of both; either may be NULL). What `a` forces
+ * goes before what `b` forces. Aborts when out of memory. */
 struct guide *guide_both(struct guide *a, struct guide *b);
 
 #endif

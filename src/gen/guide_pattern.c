@@ -1,0 +1,120 @@
+/*
+ * Pattern guard: a loop of the model ends the text. (Seed 000,
+ * --pattern-stop MAX:MIN:COUNT.)
+ *
+ * The last size*count ids are one block repeated count times exactly when
+ * each of the last size*(count-1) ids equals the one `size` before it. So it
+ * is enough to count, per size, how many ids in a row did.
+ */
+#include "gen/guide.h"
+
+#define SIZE_MAX_IDS 256
+#define COUNT_MAX 64
+
+struct pattern {
+    struct guide guide; /* first: the two convert */
+    uint32_t max, min, count;
+};
+
+struct pattern_state {
+    uint32_t seen;      /* ids so far, stops counting at max */
+    uint32_t at;        /* where the next one goes in `last` */
+    int32_t last[SIZE_MAX_IDS];  /* ring of `max` */
+    uint32_t run[SIZE_MAX_IDS];  /* [size - 1] ids in a row, saturates */
+};
+
+static const struct pattern *pattern_of(const struct guide *g)
+{
+    return (const struct pattern *)(const void *)g;
+}
+
+static size_t state_bytes(const struct guide *g)
+{
+    (void)g;
+    return sizeof(struct pattern_state);
+}
+
+static void init(const struct guide *g, void *state)
+{
+    (void)g;
+    memset(state, 0, sizeof(struct pattern_state));
+}
+
+static bool allowed(const struct guide *g, const void *state, uint32_t *mask,
+                    size_t n_vocab)
+{
+    (void)g;
+    (void)state;
+    (void)mask;
+    (void)n_vocab;
+    return false;
+}
+
+static size_t forced(const struct guide *g, const void *state, int32_t *ids,
+                     size_t cap)
+{
+    (void)g;
+    (void)state;
+    (void)ids;
+    (void)cap;
+    return 0;
+}
+
+static enum guide_next accept(const struct guide *g, void *state, int32_t id)
+{
+    const struct pattern *p = pattern_of(g);
+    struct pattern_state *s = state;
+    enum guide_next next = GUIDE_GO;
+
+    for (uint32_t size = p->min; size <= p->max; size++) {
+        uint32_t *run = &s->run[size - 1];
+        uint32_t want = size * (p->count - 1);
+
+        if (s->seen < size || s->last[(s->at + p->max - size) % p->max] != id)
+            *run = 0;
+        else if (*run < want)
+            ++*run;
+        if (*run == want)
+            next = GUIDE_STOP;
+    }
+    s->last[s->at] = id;
+    s->at = (s->at + 1) % p->max;
+    if (s->seen < p->max)
+        s->seen++;
+    return next;
+}
+
+static void pattern_free(struct guide *g)
+{
+    free(g);
+}
+
+static const struct guide_ops ops = {
+    .state_bytes = state_bytes,
+    .init = init,
+    .allowed = allowed,
+    .forced = forced,
+    .accept = accept,
+    .free = pattern_free,
+};
+
+enum st guide_pattern_new(struct guide **out, int max, int min, int count,
+                          struct err *e)
+{
+    struct pattern *p;
+
+    *out = NULL;
+    if (max < 1 || max > SIZE_MAX_IDS || min < 1 || min > max || count < 2 ||
+        count > COUNT_MAX)
+        return err_set(e, ST_INVALID, "pattern-stop",
+                       "%d:%d:%d is not MAX:MIN:COUNT with MAX 1-%d, MIN "
+                       "1-MAX and COUNT 2-%d",
+                       max, min, count, SIZE_MAX_IDS, COUNT_MAX);
+    p = mem_new(struct pattern);
+    p->guide.ops = &ops;
+    p->max = (uint32_t)max;
+    p->min = (uint32_t)min;
+    p->count = (uint32_t)count;
+    *out = &p->guide;
+    return ST_OK;
+}

@@ -1,0 +1,119 @@
+/* Guides: forced ids, pattern guard (seed 000, --pattern-stop), both. */
+#include "gen/guide.h"
+#include "gen/catalog.h"
+
+#include "t/lib/tap.h"
+
+/* The definition, word for word: the last size*count ids are one block. */
+static bool repeats(const int32_t *ids, size_t n, size_t size, size_t count)
+{
+    if (n < size * count)
+        return false;
+    for (size_t i = n - size * count + size; i < n; i++)
+        if (ids[i] != ids[i - size])
+            return false;
+    return true;
+}
+
+static void pattern_against_definition(int max, int min, int count)
+{
+    struct guide *g;
+    int32_t ids[600];
+    uint64_t x = 12345;
+    size_t wrong = 0, stops = 0;
+    void *s;
+
+    if (guide_pattern_new(&g, max, min, count, NULL))
+        return;
+    s = malloc(guide_state_bytes(g));
+    guide_init(g, s);
+    for (size_t n = 0; n < 600; n++) {
+        bool want = false;
+
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        /* runs of copies from a few ids back, broken now and then */
+        ids[n] = n > 5 && (x >> 60) ? ids[n - 1 - (n / 50) % 5]
+                                    : (int32_t)(x >> 33) % 3;
+        for (int size = min; size <= max; size++)
+            want = want || repeats(ids, n + 1, (size_t)size, (size_t)count);
+        wrong += (guide_accept(g, s, ids[n]) == GUIDE_STOP) != want;
+        stops += want;
+    }
+    ok(!wrong && stops, "%d:%d:%d agrees with the definition (%zu stops)", max,
+       min, count, stops);
+    free(s);
+    guide_free(g);
+}
+
+static void forced(void)
+{
+    int32_t want[3] = {5, 40, 9}, ids[8];
+    uint32_t mask[2] = {~0u, ~0u};
+    struct guide *g = guide_forced_new(want, 3);
+    void *s = malloc(guide_state_bytes(g)), *saved;
+
+    guide_init(g, s);
+    is_int(guide_forced(g, s, ids, 2), 2, "forced fills what fits");
+    is_int(guide_accept(g, s, 5), GUIDE_GO, "the first");
+    saved = malloc(guide_state_bytes(g));
+    guide_fork(g, saved, s);
+    ok(guide_allowed(g, s, mask, 64) && mask[0] == 0 && mask[1] == 1u << 8,
+       "only the next id is allowed");
+    is_int(guide_accept(g, s, 40), GUIDE_GO, "the second");
+    is_int(guide_accept(g, s, 9), GUIDE_STOP, "the last one ends");
+    guide_rollback(g, s, saved);
+    is_int(guide_forced(g, s, ids, 8), 2, "a rolled back state forces again");
+    is_int(ids[0], 40, "from where it was");
+    free(s);
+    free(saved);
+    guide_free(g);
+}
+
+static void both(void)
+{
+    int32_t want[4] = {1, 1, 1, 2}, ids[8];
+    struct guide *g, *p;
+    void *s;
+
+    if (guide_pattern_new(&p, 1, 1, 3, NULL))
+        return;
+    g = guide_both(guide_forced_new(want, 4), p);
+    s = malloc(guide_state_bytes(g));
+    guide_init(g, s);
+    is_int(guide_forced(g, s, ids, 8), 4, "the pair forces what one does");
+    guide_accept(g, s, 1);
+    guide_accept(g, s, 1);
+    is_int(guide_accept(g, s, 1), GUIDE_STOP, "the other one stops it");
+    free(s);
+    guide_free(g);
+    ok(guide_both(NULL, NULL) == NULL, "nothing and nothing is nothing");
+}
+
+int main(void)
+{
+    struct guide *g;
+    struct err e;
+    struct catalog_model *m = mem_array(struct catalog_model, 2);
+    struct catalog c = {m, 2};
+
+    forced();
+    both();
+    pattern_against_definition(8, 1, 3);
+    pattern_against_definition(4, 2, 4);
+    pattern_against_definition(1, 1, 2);
+    pattern_against_definition(64, 1, 8);
+    is_int(guide_pattern_new(&g, 257, 1, 2, &e), ST_INVALID, "MAX over 256");
+    is_int(guide_pattern_new(&g, 4, 5, 2, &e), ST_INVALID, "MIN over MAX");
+    is_int(guide_pattern_new(&g, 4, 1, 1, &e), ST_INVALID, "COUNT under 2");
+    ok(guide_state_bytes(NULL) == 0 && !guide_allowed(NULL, NULL, NULL, 9) &&
+           guide_accept(NULL, NULL, 1) == GUIDE_GO,
+       "no guide allows everything");
+
+    m[0].id = mem_dup("first");
+    m[1].id = mem_dup("second");
+    ok(catalog_find(&c, NULL, 0) == &m[0], "no name: the first model");
+    ok(catalog_find(&c, "second", 6) == &m[1], "a name finds its model");
+    ok(!catalog_find(&c, "sec", 3), "half a name finds none");
+    catalog_release(&c);
+    return done();
+}
