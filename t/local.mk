@@ -8,4 +8,7 @@ unit_tests += t/unit/gen_ring t/unit/gen_guide t/unit/kv_pages
 t_unit_gen_ring_LDADD = libp_gen.a libp_base.a
 t_unit_gen_guide_LDADD = libp_gen.a libp_base.a
 t_unit_kv_pages_LDADD = libp_kv.a libp_base.a
+# A struct gen that plays ids from a list, for tests of what lies above it.
+check_LIBRARIES = libt_scripted.a
+libt_scripted_a_SOURCES = t/lib/scripted.c t/lib/scripted.h
 check_PROGRAMS += $(unit_tests)
