@@ -11,4 +11,9 @@ t_unit_kv_pages_LDADD = libp_kv.a libp_base.a
 # A struct gen that plays ids from a list, for tests of what lies above it.
 check_LIBRARIES = libt_scripted.a
 libt_scripted_a_SOURCES = t/lib/scripted.c t/lib/scripted.h
+# gguf; gguf_open is a tool of the Perl tests
+unit_tests += t/unit/gguf_read
+check_PROGRAMS += t/unit/gguf_open
+t_unit_gguf_read_LDADD = libp_gguf.a libp_base.a
+t_unit_gguf_open_LDADD = libp_gguf.a libp_base.a
 check_PROGRAMS += $(unit_tests)

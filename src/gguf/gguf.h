@@ -3,8 +3,13 @@
  *
  * Every count, length, offset, type and dimension is checked against the
  * file in gguf_open, overflow included; afterwards every accessor is safe.
- * A broken or hostile file is one error (ST_FORMAT, `where` = file or tensor
- * name) and nothing else. Split files are refused by name.
+ * A broken or hostile file is one error (ST_FORMAT; ST_UNSUPPORTED for split
+ * and big-endian files, other versions and tensor types; `where` = the file,
+ * the text names key or tensor and the numbers) and nothing else. Names and
+ * keys are printable UTF-8, so an error stays one line.
+ * The size is asked for once: a file that is cut while it is mapped kills the
+ * process that reads it (SIGBUS). Replace a model by renaming another over
+ * it, never by writing into it.
  * Source: the GGUF specification (ggml docs/gguf.md), little-endian only.
  * Threads: immutable after open; any thread may read.
  */
@@ -48,8 +53,8 @@ void gguf_close(struct gguf *g); /* NULL ok; data pointers die with it */
 
 const char *gguf_path(const struct gguf *g);
 uint64_t gguf_file_bytes(const struct gguf *g);
-/* First bytes of SHA-256-free identity: size, tensor directory and metadata
- * mixed into 64 bits; equal files have equal values. */
+/* Size, metadata and tensor directory mixed into 64 bits: equal files have
+ * equal values. Not a digest; weights are not read. */
 uint64_t gguf_fingerprint(const struct gguf *g);
 
 size_t gguf_tensor_count(const struct gguf *g);
@@ -70,8 +75,9 @@ bool gguf_f64(const struct gguf *g, const char *key, double *out);
 bool gguf_bool(const struct gguf *g, const char *key, bool *out);
 bool gguf_str(const struct gguf *g, const char *key, struct span *out);
 
-/* Arrays. Strings: a table of spans, owned by g, built at first use by open
- * (n entries). Numbers: copied into a caller array of n entries. */
+/* Arrays, under the same rule. Strings: a table of n spans, owned by g; NULL
+ * with n = 0 when there is none. Numbers: copied into a caller array whose n
+ * must be that of the file. */
 bool gguf_arr(const struct gguf *g, const char *key, enum gguf_vtype *elem,
               size_t *n);
 const struct span *gguf_arr_str(const struct gguf *g, const char *key,
