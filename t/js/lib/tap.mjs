@@ -1,0 +1,88 @@
+// TAP for the JavaScript tests, and what they share: the site under test comes
+// in through the environment, from the .t file that started it.
+//   PEN_URL    https://127.0.0.1:PORT    PEN_KEY   a key that is accepted
+//   PEN_CA     the site's certificate    PEN_H2    "1": speak HTTP/2
+import { readFileSync } from "node:fs";
+import OpenAI from "openai";
+import { Agent } from "undici";
+
+let n = 0;
+let failed = 0;
+
+export function ok(pass, name) {
+  n++;
+  if (!pass) failed++;
+  process.stdout.write(`${pass ? "ok" : "not ok"} ${n} - ${name}\n`);
+  return pass;
+}
+
+export function is(got, want, name) {
+  const [g, w] = [JSON.stringify(got), JSON.stringify(want)];
+  if (!ok(g === w, name)) diag(`got ${g}, expected ${w}`);
+}
+
+export function diag(text) {
+  process.stdout.write(`#   ${text.replace(/\n/g, "\n#   ")}\n`);
+}
+
+export function done() {
+  process.stdout.write(`1..${n}\n`);
+  process.exit(failed ? 1 : 0);
+}
+
+export const url = process.env.PEN_URL;
+export const h2 = process.env.PEN_H2 === "1";
+
+const dispatcher = new Agent({
+  allowH2: h2,
+  connect: { ca: readFileSync(process.env.PEN_CA), rejectUnauthorized: true },
+  headersTimeout: 120000,
+  bodyTimeout: 120000,
+});
+
+// The official client, only its base URL changed.
+export function client(key = process.env.PEN_KEY) {
+  return new OpenAI({
+    baseURL: `${url}/v1`,
+    apiKey: key,
+    maxRetries: 0,
+    fetchOptions: { dispatcher },
+  });
+}
+
+export async function get(path, key = process.env.PEN_KEY) {
+  const r = await fetch(url + path, {
+    headers: { authorization: `Bearer ${key}` },
+    dispatcher,
+  });
+  return { status: r.status, json: await r.json() };
+}
+
+export async function collect(stream) {
+  const out = { text: "", reasoning: "", chunks: 0, finish: [], usage: null };
+  for await (const c of stream) {
+    out.chunks++;
+    out.id ??= c.id;
+    if (c.usage) out.usage = c.usage;
+    for (const choice of c.choices) {
+      out.text += choice.delta.content ?? "";
+      out.reasoning += choice.delta.reasoning_content ?? "";
+      if (choice.finish_reason) out.finish.push(choice.finish_reason);
+    }
+  }
+  return out;
+}
+
+export function sleep(ms) {
+  return new Promise((r) => setTimeout(r, ms));
+}
+
+// Ask until `test` holds or the time is over; the outcome is the verdict.
+export async function until(test, ms = 10000) {
+  const end = Date.now() + ms;
+  for (;;) {
+    const v = await test();
+    if (v || Date.now() > end) return v;
+    await sleep(10);
+  }
+}
