@@ -1,3 +1,17 @@
+# Fuzz drivers: t/fuzz/NAME.c, seeds in t/fuzz/seeds/NAME/. They run over
+# their seeds in every build (t/0020-fuzz-seeds.t); --enable-fuzz makes
+# libFuzzer programs of them:  t/fuzz/NAME -max_total_time=60 DIR SEEDS
+# A new one needs the three lines of json_read.
+fuzz_tests =
+if FUZZ
+fuzz_main =
+fuzz_ldflags = $(AM_LDFLAGS) -fsanitize=fuzzer
+else
+fuzz_main = t/fuzz/main.c
+fuzz_ldflags = $(AM_LDFLAGS)
+endif
+EXTRA_DIST += t/fuzz/seeds t/0020-fuzz-seeds.t
+
 # C tests: t/unit/<folder>_<name>.c, one program each, TAP through t/lib/tap.h.
 unit_tests =
 unit_tests += t/unit/base_utf8 t/unit/base_mem
@@ -16,4 +30,13 @@ unit_tests += t/unit/gguf_read
 check_PROGRAMS += t/unit/gguf_open
 t_unit_gguf_read_LDADD = libp_gguf.a libp_base.a
 t_unit_gguf_open_LDADD = libp_gguf.a libp_base.a
+# json
+unit_tests += t/unit/json_read t/unit/json_write
+t_unit_json_read_LDADD = libp_json.a libp_base.a $(YAJL_LIBS)
+t_unit_json_write_LDADD = libp_json.a libp_base.a $(YAJL_LIBS)
+fuzz_tests += t/fuzz/json_read
+t_fuzz_json_read_SOURCES = t/fuzz/json_read.c $(fuzz_main)
+t_fuzz_json_read_LDADD = libp_json.a libp_base.a $(YAJL_LIBS)
+t_fuzz_json_read_LDFLAGS = $(fuzz_ldflags)
+check_PROGRAMS += $(fuzz_tests)
 check_PROGRAMS += $(unit_tests)

@@ -3,8 +3,9 @@
  *
  * Rules (docs/decisions, settled choices): bytes must be valid UTF-8; lone
  * \u surrogates are refused; NUL in strings is data; the last of duplicate
- * keys wins; nesting deeper than JSON_DEPTH_MAX is refused before recursion
- * can hurt; numbers keep their text. Nothing here recurses on input.
+ * keys wins, at the place of the first; nesting deeper than JSON_DEPTH_MAX is
+ * refused before recursion can hurt; numbers keep their text. Nothing here
+ * recurses on input. A byte order mark is refused (RFC 8259 section 8.1).
  * Nothing after validation in src/api sees JSON (schemas excepted).
  */
 #ifndef JSON_READ_H
@@ -14,6 +15,7 @@
 
 #define JSON_DEPTH_MAX 96         /* 64 levels inside an unknown field fit */
 #define JSON_NODES_MAX 2000000
+#define JSON_NUMBER_MAX 399       /* characters of one number */
 
 enum json_type { JSON_NULL, JSON_BOOL, JSON_NUM, JSON_STR, JSON_ARR, JSON_OBJ };
 
@@ -34,7 +36,8 @@ struct json {
  * Parse s[0..n), which must hold exactly one value.
  *   out  the tree; it and all its bytes live in `a` (s may be freed)
  * Errors: ST_INVALID (where = "" and a message with the byte offset),
- * ST_LIMIT for depth, nodes or arena. Messages never quote input.
+ * ST_LIMIT for depth, nodes or arena. Messages never quote input. Beside the
+ * arena it needs about the bytes of the longest escaped string, twice.
  */
 enum st json_parse(const struct json **out, struct arena *a, const char *s,
                    size_t n, struct err *e) MUST_CHECK;

@@ -2,7 +2,10 @@
  * json/write.h - the only JSON generator (yajl inside).
  *
  * Streams into a struct buf; check jw_end() once. Keys are literals. Strings
- * must be valid UTF-8 and are written unescaped except for what JSON needs.
+ * must be valid UTF-8 (others fail the document) and are written unescaped
+ * except for what JSON needs. A document that would not be JSON (a value
+ * without its key, a second root, nesting over 127) fails too. The program
+ * stays in the C locale: numbers have a point.
  */
 #ifndef JSON_WRITE_H
 #define JSON_WRITE_H
@@ -24,7 +27,7 @@ void jw_key(struct jw *w, const char *key);
 void jw_null(struct jw *w);
 void jw_bool(struct jw *w, bool v);
 void jw_int(struct jw *w, int64_t v);
-void jw_num(struct jw *w, double v, int decimals); /* fixed decimals, 0-9 */
+void jw_num(struct jw *w, double v, int decimals); /* 0-9; inf, nan: null */
 void jw_str(struct jw *w, const char *s);
 void jw_strn(struct jw *w, const char *s, size_t n);
 

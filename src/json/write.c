@@ -1,0 +1,154 @@
+#include "json/write.h"
+
+#include "base/utf8.h"
+
+#include <math.h>
+#include <yajl/yajl_gen.h>
+
+struct jw {
+    struct buf *out;
+    yajl_gen g;
+    size_t depth;
+};
+
+static void print(void *ctx, const char *s, size_t n)
+{
+    buf_add(ctx, s, n);
+}
+
+struct jw *jw_new(struct buf *out)
+{
+    struct jw *w = mem_new(struct jw);
+
+    w->out = out;
+    w->g = yajl_gen_alloc(NULL);
+    BUG_ON(!w->g);
+    yajl_gen_config(w->g, yajl_gen_print_callback, print, out);
+    return w;
+}
+
+/* yajl refuses what would not be JSON; that sticks like a full buffer. */
+static void check(struct jw *w, yajl_gen_status st)
+{
+    if (st != yajl_gen_status_ok)
+        w->out->failed = true;
+}
+
+bool jw_end(struct jw *w)
+{
+    bool good = !w->out->failed && !w->depth;
+
+    yajl_gen_free(w->g);
+    free(w);
+    return good;
+}
+
+void jw_obj(struct jw *w)
+{
+    check(w, yajl_gen_map_open(w->g));
+    w->depth++;
+}
+
+void jw_obj_end(struct jw *w)
+{
+    BUG_ON(!w->depth);
+    check(w, yajl_gen_map_close(w->g));
+    w->depth--;
+}
+
+void jw_arr(struct jw *w)
+{
+    check(w, yajl_gen_array_open(w->g));
+    w->depth++;
+}
+
+void jw_arr_end(struct jw *w)
+{
+    BUG_ON(!w->depth);
+    check(w, yajl_gen_array_close(w->g));
+    w->depth--;
+}
+
+void jw_key(struct jw *w, const char *key)
+{
+    jw_str(w, key);
+}
+
+void jw_null(struct jw *w)
+{
+    check(w, yajl_gen_null(w->g));
+}
+
+void jw_bool(struct jw *w, bool v)
+{
+    check(w, yajl_gen_bool(w->g, v));
+}
+
+void jw_int(struct jw *w, int64_t v)
+{
+    check(w, yajl_gen_integer(w->g, v));
+}
+
+void jw_num(struct jw *w, double v, int decimals)
+{
+    char text[352]; /* the largest double has 309 digits before the point */
+    int n;
+
+    BUG_ON(decimals < 0 || decimals > 9);
+    if (!isfinite(v)) {
+        jw_null(w);
+        return;
+    }
+    n = snprintf(text, sizeof(text), "%.*f", decimals, v);
+    check(w, yajl_gen_number(w->g, text, (size_t)n));
+}
+
+void jw_strn(struct jw *w, const char *s, size_t n)
+{
+    if (!utf8_valid(s, n, NULL)) {
+        w->out->failed = true;
+        return;
+    }
+    check(w, yajl_gen_string(w->g, (const unsigned char *)s, n));
+}
+
+void jw_str(struct jw *w, const char *s)
+{
+    jw_strn(w, s, strlen(s));
+}
+
+void jw_kstr(struct jw *w, const char *key, const char *s)
+{
+    jw_key(w, key);
+    jw_str(w, s);
+}
+
+void jw_kstrn(struct jw *w, const char *key, const char *s, size_t n)
+{
+    jw_key(w, key);
+    jw_strn(w, s, n);
+}
+
+void jw_kint(struct jw *w, const char *key, int64_t v)
+{
+    jw_key(w, key);
+    jw_int(w, v);
+}
+
+void jw_knum(struct jw *w, const char *key, double v, int decimals)
+{
+    jw_key(w, key);
+    jw_num(w, v, decimals);
+}
+
+void jw_kbool(struct jw *w, const char *key, bool v)
+{
+    jw_key(w, key);
+    jw_bool(w, v);
+}
+
+void jw_knull(struct jw *w, const char *key)
+{
+    jw_key(w, key);
+    jw_null(w);
+}
