@@ -39,4 +39,7 @@ t_fuzz_json_read_SOURCES = t/fuzz/json_read.c $(fuzz_main)
 t_fuzz_json_read_LDADD = libp_json.a libp_base.a $(YAJL_LIBS)
 t_fuzz_json_read_LDFLAGS = $(fuzz_ldflags)
 check_PROGRAMS += $(fuzz_tests)
+# api: bodies
+unit_tests += t/unit/api_body
+t_unit_api_body_LDADD = libp_api.a libp_json.a libp_base.a $(YAJL_LIBS)
 check_PROGRAMS += $(unit_tests)

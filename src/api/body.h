@@ -12,7 +12,9 @@
 #include "gen/gen.h"
 
 #define STOPS_MAX 16
-#define PROMPTS_MAX 16 /* prompts x n of one completion request */
+#define STOP_BYTES_MAX 4096 /* of one stop string */
+#define PROMPTS_MAX 16 /* prompts x n of one completion request; a streamed
+                        * one has one prompt */
 
 struct prompt { /* one entry of a completion's prompt */
     struct text text;       /* used when ids is NULL */
@@ -27,7 +29,7 @@ struct body { /* everything in the arena */
     size_t n_prompts;
     bool stream;
     enum { USAGE_DEFAULT, USAGE_YES, USAGE_NO } include_usage;
-    int32_t max_tokens;             /* 0: not given */
+    int32_t max_tokens;             /* 0: not given; at most 2^24 */
     bool seed_given;
     struct sampling sampling;       /* seed 0 when not given */
     const struct text *stops;       /* [n_stops], non-empty strings */

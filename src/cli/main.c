@@ -8,6 +8,7 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *what;
 } commands[] = {
+    {"compat", cmd_compat, "the table of request fields"},
     {0},
 };
 

@@ -1,0 +1,341 @@
+#include "api/body_int.h"
+
+#include "api/compat.h"
+
+#include <float.h>
+
+#define TOKENS_TOP (1 << 24) /* job_new takes no more */
+
+const struct json *body_get(const struct json *o, const char *key)
+{
+    const struct json *v = json_get(o, key);
+
+    return v && v->type != JSON_NULL ? v : NULL;
+}
+
+enum st body_full(struct err *e)
+{
+    return err_set(e, ST_LIMIT, "", "the body is too large for a request");
+}
+
+/* Fields that compat_check has already found to be of the right type. */
+static double num_of(const struct body_parse *p, const char *key, double dflt)
+{
+    const struct json *v = body_get(p->root, key);
+
+    return v ? v->d : dflt;
+}
+
+static int64_t int_of(const struct body_parse *p, const char *key, int64_t dflt)
+{
+    const struct json *v = body_get(p->root, key);
+
+    return v ? v->i : dflt;
+}
+
+static enum st take_max_tokens(struct body_parse *p)
+{
+    int64_t old = int_of(p, "max_tokens", 0);
+    int64_t now = int_of(p, "max_completion_tokens", 0);
+
+    if (old && now && old != now)
+        return err_set(p->e, ST_INVALID, "max_completion_tokens",
+                       "differs from max_tokens; send one of them");
+    if (!now)
+        now = old;
+    p->out->max_tokens = now > TOKENS_TOP ? TOKENS_TOP : (int32_t)now;
+    return ST_OK;
+}
+
+static void take_sampling(struct body_parse *p)
+{
+    struct sampling *s = &p->out->sampling;
+    int64_t top_k = int_of(p, "top_k", 0);
+
+    s->temperature = (float)num_of(p, "temperature", 1);
+    s->top_p = (float)num_of(p, "top_p", 1);
+    if (s->top_p <= 0)
+        s->top_p = FLT_MIN; /* above 0, but not as a float */
+    s->top_k = top_k > INT32_MAX ? INT32_MAX : (int32_t)top_k;
+    s->min_p = (float)num_of(p, "min_p", 0);
+    p->out->seed_given = body_get(p->root, "seed") != NULL;
+    s->seed = (uint64_t)int_of(p, "seed", 0);
+}
+
+static enum st take_stream(struct body_parse *p)
+{
+    const struct json *v = body_get(p->root, "stream");
+    const struct json *opt = body_get(p->root, "stream_options");
+    const struct json *usage;
+
+    p->out->stream = v && v->boolean;
+    p->out->include_usage = USAGE_DEFAULT;
+    if (!opt)
+        return ST_OK;
+    if (opt->type != JSON_OBJ)
+        return err_set(p->e, ST_INVALID, "stream_options",
+                       "must be an object, not %s", json_type_name(opt));
+    usage = body_get(opt, "include_usage");
+    if (!usage)
+        return ST_OK;
+    if (usage->type != JSON_BOOL)
+        return err_set(p->e, ST_INVALID, "stream_options.include_usage",
+                       "must be true or false, not %s", json_type_name(usage));
+    p->out->include_usage = usage->boolean ? USAGE_YES : USAGE_NO;
+    return ST_OK;
+}
+
+static enum st take_n(struct body_parse *p)
+{
+    const struct json *best = body_get(p->root, "best_of");
+
+    p->out->n = (int32_t)int_of(p, "n", 1);
+    if (p->out->stream && p->out->n > 1)
+        return err_set(p->e, ST_INVALID, "n",
+                       "a streamed answer has one choice");
+    if (!p->out->n_prompts)
+        return ST_OK; /* a chat: best_of is not its field */
+    if (best && !(best->type == JSON_NUM && best->is_int &&
+                  (best->i == 1 || best->i == p->out->n)))
+        return err_set(p->e, ST_INVALID, "best_of",
+                       "accepted is 1, or the value of n");
+    if (p->out->n_prompts * (size_t)p->out->n > PROMPTS_MAX)
+        return err_set(p->e, ST_INVALID, "n",
+                       "at most %d answers: prompts times n", PROMPTS_MAX);
+    if (p->out->stream && p->out->n_prompts > 1)
+        return err_set(p->e, ST_INVALID, "prompt",
+                       "a streamed answer has one prompt");
+    return ST_OK;
+}
+
+static enum st add_stop(struct body_parse *p, struct text *list,
+                        const struct json *v, const char *where)
+{
+    if (v->type != JSON_STR)
+        return err_set(p->e, ST_INVALID, where, "must be a string, not %s",
+                       json_type_name(v));
+    if (v->str.n > STOP_BYTES_MAX)
+        return err_set(p->e, ST_INVALID, where,
+                       "has %zu bytes; at most %d are accepted", v->str.n,
+                       STOP_BYTES_MAX);
+    if (v->str.n)
+        list[p->out->n_stops++] = v->str;
+    return ST_OK;
+}
+
+static enum st take_stops(struct body_parse *p)
+{
+    const struct json *v = body_get(p->root, "stop");
+    struct text *list;
+    enum st st = ST_OK;
+    size_t i = 0;
+
+    if (!v)
+        return ST_OK;
+    if (v->type != JSON_STR && v->type != JSON_ARR)
+        return err_set(p->e, ST_INVALID, "stop",
+                       "must be a string or a list of strings, not %s",
+                       json_type_name(v));
+    if (v->type == JSON_ARR && v->n > STOPS_MAX)
+        return err_set(p->e, ST_INVALID, "stop",
+                       "has %zu strings; at most %d are accepted", v->n,
+                       STOPS_MAX);
+    list = arena_array(p->a, STOPS_MAX, sizeof(*list));
+    if (!list)
+        return body_full(p->e);
+    p->out->stops = list;
+    if (v->type == JSON_STR)
+        return add_stop(p, list, v, "stop");
+    for (const struct json *c = v->child; c && !st; c = c->next, i++) {
+        char where[32];
+
+        snprintf(where, sizeof(where), "stop[%zu]", i);
+        st = add_stop(p, list, c, where);
+    }
+    return st;
+}
+
+/* *mode keeps its value when the field is absent. */
+static enum st effort_of(struct body_parse *p, const char *key,
+                         enum think_mode *mode)
+{
+    static const char *const off[] = {"none", "minimal", "off"};
+    static const char *const on[] = {"low", "medium", "high", "xhigh", "max"};
+    const struct json *v = body_get(p->root, key);
+
+    if (!v)
+        return ST_OK;
+    for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++)
+        if (json_is(v, off[i])) {
+            *mode = THINK_OFF;
+            return ST_OK;
+        }
+    for (size_t i = 0; i < sizeof(on) / sizeof(on[0]); i++)
+        if (json_is(v, on[i])) {
+            *mode = THINK_ON;
+            return ST_OK;
+        }
+    return err_set(p->e, ST_INVALID, key,
+                   "accepted is none, minimal, off, low, medium, high, xhigh "
+                   "or max");
+}
+
+static void flag_of(const struct json *v, enum think_mode *mode)
+{
+    if (v)
+        *mode = v->boolean ? THINK_ON : THINK_OFF;
+}
+
+/*
+ * Every shape is checked; when several are there, the later of this order
+ * decides: thinking_effort, reasoning_effort, thinking, enable_thinking,
+ * chat_template_kwargs. A plain yes or no says more than a word.
+ */
+static enum st take_think(struct body_parse *p)
+{
+    enum think_mode *mode = &p->out->chat.think;
+    const struct json *kw = body_get(p->root, "chat_template_kwargs");
+    const struct json *v;
+    enum st st;
+
+    *mode = THINK_DEFAULT;
+    st = effort_of(p, "thinking_effort", mode);
+    if (!st)
+        st = effort_of(p, "reasoning_effort", mode);
+    if (st)
+        return st;
+    flag_of(body_get(p->root, "thinking"), mode);
+    flag_of(body_get(p->root, "enable_thinking"), mode);
+    if (!kw)
+        return ST_OK;
+    if (kw->type != JSON_OBJ)
+        return err_set(p->e, ST_INVALID, "chat_template_kwargs",
+                       "must be an object, not %s", json_type_name(kw));
+    v = body_get(kw, "enable_thinking");
+    if (v && v->type != JSON_BOOL)
+        return err_set(p->e, ST_INVALID,
+                       "chat_template_kwargs.enable_thinking",
+                       "must be true or false, not %s", json_type_name(v));
+    flag_of(v, mode);
+    return ST_OK;
+}
+
+static enum st take_response_format(struct body_parse *p)
+{
+    const struct json *v = body_get(p->root, "response_format");
+
+    if (!v)
+        return ST_OK;
+    if (v->type != JSON_OBJ)
+        return err_set(p->e, ST_INVALID, "response_format",
+                       "must be an object, not %s", json_type_name(v));
+    if (json_is(json_get(v, "type"), "text"))
+        return ST_OK;
+    return err_set(p->e, ST_INVALID, "response_format.type",
+                   "accepted is text; this version has no grammars");
+}
+
+static enum st take_choice(struct body_parse *p, const struct json *list)
+{
+    const char *where = "structured_outputs.choice";
+
+    if (list->type != JSON_ARR || !list->n)
+        return err_set(p->e, ST_INVALID, where,
+                       "must be a list of strings, not empty");
+    if (list->n > 1)
+        return err_set(p->e, ST_INVALID, where,
+                       "accepted is one string; this version has no grammars");
+    if (list->child->type != JSON_STR || !list->child->str.n)
+        return err_set(p->e, ST_INVALID, "structured_outputs.choice[0]",
+                       "must be a string, not empty");
+    p->out->forced = list->child->str;
+    return ST_OK;
+}
+
+static enum st take_structured(struct body_parse *p)
+{
+    static const char *const later[][2] = {
+        {"regex", "structured_outputs.regex"},
+        {"json", "structured_outputs.json"},
+    };
+    const struct json *v = body_get(p->root, "structured_outputs");
+    const struct json *choice;
+
+    if (!v)
+        return ST_OK;
+    if (v->type != JSON_OBJ)
+        return err_set(p->e, ST_INVALID, "structured_outputs",
+                       "must be an object, not %s", json_type_name(v));
+    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
+        if (body_get(v, later[i][0]))
+            return err_set(p->e, ST_INVALID, later[i][1],
+                           "this version has no grammars; accepted is a "
+                           "choice of one string");
+    choice = body_get(v, "choice");
+    if (!choice)
+        return err_set(p->e, ST_INVALID, "structured_outputs",
+                       "must hold choice, a list of one string");
+    return take_choice(p, choice);
+}
+
+/* The fields that both bodies share, once messages or prompts are read. */
+static enum st take_fields(struct body_parse *p, enum compat_wire wire)
+{
+    enum st st = compat_check(wire, p->root, p->e);
+    const struct json *model = body_get(p->root, "model");
+
+    if (st)
+        return st;
+    if (model)
+        p->out->model = model->str;
+    take_sampling(p);
+    st = take_stream(p);
+    if (!st)
+        st = take_n(p);
+    if (!st)
+        st = take_max_tokens(p);
+    if (!st)
+        st = take_stops(p);
+    if (!st)
+        st = take_response_format(p);
+    if (!st)
+        st = take_structured(p);
+    if (!st && wire == WIRE_CHAT)
+        st = take_think(p);
+    return st;
+}
+
+static enum st parse(struct body *out, struct arena *a, struct text json,
+                     enum compat_wire wire, struct err *e)
+{
+    struct body_parse p = {.out = out, .a = a, .e = e};
+    enum st st;
+
+    *out = (struct body){.n = 1};
+    if (!json.n)
+        return err_set(e, ST_INVALID, "", "the body is empty; it must be a "
+                                          "JSON object");
+    st = json_parse(&p.root, a, json.s, json.n, e);
+    if (st)
+        return st;
+    if (p.root->type != JSON_OBJ)
+        return err_set(e, ST_INVALID, "", "the body must be a JSON object, "
+                                          "not %s",
+                       json_type_name(p.root));
+    st = wire == WIRE_CHAT ? body_messages(&p) : body_prompts(&p);
+    if (!st)
+        st = take_fields(&p, wire);
+    return st;
+}
+
+enum st body_parse_chat(struct body *out, struct arena *a, struct text json,
+                        struct err *e)
+{
+    return parse(out, a, json, WIRE_CHAT, e);
+}
+
+enum st body_parse_completion(struct body *out, struct arena *a,
+                              struct text json, struct err *e)
+{
+    return parse(out, a, json, WIRE_COMPLETION, e);
+}

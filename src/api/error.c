@@ -1,0 +1,95 @@
+#include "api/error.h"
+
+#include "json/write.h"
+
+static const struct api_error table[] = {
+    [ST_OK] = {200, "OK", NULL, NULL, 0},
+    [ST_USAGE] = {400, "Bad Request", "invalid_request_error", NULL, 0},
+    [ST_INVALID] = {400, "Bad Request", "invalid_request_error", NULL, 0},
+    [ST_CONTEXT] = {400, "Bad Request", "invalid_request_error",
+                    "context_length_exceeded", 0},
+    [ST_TOO_LARGE] = {413, "Content Too Large", "invalid_request_error",
+                      "request_too_large", 0},
+    [ST_AUTH] = {401, "Unauthorized", "authentication_error",
+                 "invalid_api_key", 0},
+    [ST_NOT_FOUND] = {404, "Not Found", "not_found_error", NULL, 0},
+    [ST_NO_MODEL] = {404, "Not Found", "not_found_error", "model_not_found",
+                     0},
+    [ST_METHOD] = {405, "Method Not Allowed", "invalid_request_error",
+                   "method_not_allowed", 0},
+    [ST_RATE] = {429, "Too Many Requests", "rate_limit_error",
+                 "rate_limit_exceeded", 10},
+    [ST_BUSY] = {503, "Service Unavailable", "server_busy", NULL, 5},
+    [ST_DRAINING] = {503, "Service Unavailable", "server_busy", NULL, 30},
+    /* our caps on what a request may hold: nesting, nodes, bytes */
+    [ST_LIMIT] = {400, "Bad Request", "invalid_request_error", NULL, 0},
+    [ST_NOMEM] = {503, "Service Unavailable", "server_busy", NULL, 15},
+    [ST_IO] = {500, "Internal Server Error", "server_error", NULL, 0},
+    [ST_FORMAT] = {500, "Internal Server Error", "server_error", NULL, 0},
+    [ST_UNSUPPORTED] = {400, "Bad Request", "invalid_request_error", NULL, 0},
+    /* never seen by a client that is still there */
+    [ST_CANCELLED] = {499, "Client Closed Request", "invalid_request_error",
+                      NULL, 0},
+    [ST_INTERNAL] = {500, "Internal Server Error", "server_error", NULL, 0},
+};
+
+const struct api_error *api_error_of(enum st st)
+{
+    if ((size_t)st >= sizeof(table) / sizeof(table[0]) || !table[st].http)
+        return &table[ST_INTERNAL];
+    return &table[st];
+}
+
+const char *http_reason(int status)
+{
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        if (table[i].http == status)
+            return table[i].reason;
+    switch (status) {
+    case 202:
+        return "Accepted";
+    case 204:
+        return "No Content";
+    case 403:
+        return "Forbidden";
+    case 408:
+        return "Request Timeout";
+    case 411:
+        return "Length Required";
+    case 431:
+        return "Request Header Fields Too Large";
+    default:
+        return status < 400 ? "OK" : status < 500 ? "Bad Request"
+                                                  : "Server Error";
+    }
+}
+
+void api_error_json(struct buf *out, const struct err *e)
+{
+    const struct api_error *a = api_error_of(e->st);
+    /* above 499, `where` is a file or a tensor of ours, not a field */
+    bool field = a->http < 500 && e->where[0];
+    char text[sizeof(e->where) + sizeof(e->text) + 4];
+    struct jw *w = jw_new(out);
+
+    snprintf(text, sizeof(text), "%s%s%s", field ? e->where : "",
+             field ? ": " : "",
+             e->text[0] ? e->text : a->reason);
+    jw_obj(w);
+    jw_key(w, "error");
+    jw_obj(w);
+    jw_kstr(w, "message", text);
+    jw_kstr(w, "type", a->type ? a->type : "server_error");
+    if (field)
+        jw_kstr(w, "param", e->where);
+    else
+        jw_knull(w, "param");
+    if (a->code)
+        jw_kstr(w, "code", a->code);
+    else
+        jw_knull(w, "code");
+    jw_obj_end(w);
+    jw_obj_end(w);
+    if (!jw_end(w))
+        out->failed = true;
+}

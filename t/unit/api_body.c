@@ -1,0 +1,556 @@
+/*
+ * Bodies and the field that the answer names. The expectations follow
+ * OpenAI's API reference for the shapes and our written decisions for the
+ * rest (penstock compat); case numbers are those of public trouble reports.
+ */
+#include "api/body.h"
+#include "api/compat.h"
+#include "api/error.h"
+#include "json/read.h"
+#include "t/lib/tap.h"
+
+
+#define OKAY NULL
+#define U "{\"role\":\"user\",\"content\":\"hi\"}"
+#define M "\"messages\":[" U "]"
+#define P "\"prompt\":\"hi\""
+
+static const struct row {
+    enum compat_wire wire;
+    const char *json;
+    const char *where; /* NULL: accepted */
+} rows[] = {
+    /* the body itself */
+    {0, "", ""},
+    {0, "null", ""},
+    {0, "[]", ""},
+    {0, "\"x\"", ""},
+    {0, "{:\"model\"}", ""},
+    {0, "{" M, ""},
+    {0, "{" M "} x", ""},
+    {0, "{}", "messages"},
+    {1, "[]", ""},
+    {1, "{", ""},
+    /* messages */
+    {0, "{\"messages\":null}", "messages"},
+    {0, "{\"messages\":[]}", "messages"},
+    {0, "{\"messages\":{}}", "messages"},
+    {0, "{\"messages\":\"hi\"}", "messages"},
+    {0, "{\"messages\":[7]}", "messages[0]"},
+    {0, "{\"messages\":[" U ",null]}", "messages[1]"},
+    {0, "{\"messages\":[{}]}", "messages[0].role"},
+    {0, "{\"messages\":[{\"role\":null}]}", "messages[0].role"},
+    {0, "{\"messages\":[{\"role\":5,\"content\":\"x\"}]}", "messages[0].role"},
+    {0, "{\"messages\":[" U ",{\"role\":\"robot\",\"content\":\"x\"}]}",
+     "messages[1].role"},
+    {0, "{\"messages\":[{\"role\":\"User\",\"content\":\"x\"}]}",
+     "messages[0].role"},
+    {0, "{\"messages\":[{\"role\":\"user\\u0000\",\"content\":\"x\"}]}",
+     "messages[0].role"},
+    {0, "{\"messages\":[" U ",{\"role\":\"tool\",\"content\":\"42\","
+        "\"tool_call_id\":\"c\"}]}", "messages[1].role"},
+    {0, "{\"messages\":[" U ",{\"role\":\"function\",\"content\":\"42\"}]}",
+     "messages[1].role"},
+    {0, "{\"messages\":[{\"role\":\"system\",\"content\":\"x\"}]}",
+     "messages"},
+    {0, "{\"messages\":[{\"role\":\"assistant\",\"content\":\"x\"}]}",
+     "messages"},
+    {0, "{\"messages\":[{\"role\":\"system\",\"content\":\"x\"}," U "]}",
+     OKAY},
+    {0, "{\"messages\":[{\"role\":\"developer\",\"content\":\"x\"}," U "]}",
+     OKAY},
+    {0, "{\"messages\":[" U ",{\"role\":\"system\",\"content\":\"x\"}]}",
+     "messages[1].role"},
+    {0, "{\"messages\":[" U ",{\"role\":\"developer\",\"content\":\"x\"}]}",
+     "messages[1].role"},
+    /* neighbours of one role are no fault (C37) */
+    {0, "{\"messages\":[{\"role\":\"system\",\"content\":\"s\"}," U "," U
+        "]}", OKAY},
+    {0, "{\"messages\":[" U ",{\"role\":\"assistant\",\"content\":\"a\"},"
+        "{\"role\":\"assistant\",\"content\":\"b\"}," U "]}", OKAY},
+    /* content */
+    {0, "{\"messages\":[{\"role\":\"user\"}]}", "messages[0].content"},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":null}]}",
+     "messages[0].content"},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":7}]}",
+     "messages[0].content"},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":{}}]}",
+     "messages[0].content"},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":[]}]}",
+     "messages[0].content"},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":\"\"}]}", OKAY},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":[\"hi\"]}]}",
+     "messages[0].content[0]"},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":[{}]}]}",
+     "messages[0].content[0].type"},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":1}]}]}",
+     "messages[0].content[0].type"},
+    {0, "{\"messages\":[" U "," U ",{\"role\":\"user\",\"content\":["
+        "{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"image_url\","
+        "\"image_url\":{\"url\":\"data:image/png;base64,AA==\"}}]}]}",
+     "messages[2].content[1].type"},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":["
+        "{\"type\":\"input_audio\"}]}]}", "messages[0].content[0].type"},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":["
+        "{\"type\":\"text\"}]}]}", "messages[0].content[0].text"},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":["
+        "{\"type\":\"text\",\"text\":null}]}]}",
+     "messages[0].content[0].text"},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":["
+        "{\"type\":\"text\",\"text\":\"a\"}]}]}", OKAY},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":\"\\ud800\"}]}", ""},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":\"\xff\"}]}", ""},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":\"a\\u0000b\"}]}",
+     OKAY},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":\"x\","
+        "\"name\":\"ann\"}]}", OKAY},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":\"x\","
+        "\"name\":7}]}", "messages[0].name"},
+    /* an assistant's message from before */
+    {0, "{\"messages\":[" U ",{\"role\":\"assistant\"}]}", OKAY},
+    {0, "{\"messages\":[" U ",{\"role\":\"assistant\",\"content\":null}]}",
+     OKAY},
+    {0, "{\"messages\":[" U ",{\"role\":\"assistant\",\"content\":7}]}",
+     "messages[1].content"},
+    {0, "{\"messages\":[" U ",{\"role\":\"assistant\",\"content\":null,"
+        "\"tool_calls\":[{\"id\":\"call_1\",\"type\":\"function\","
+        "\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]}]}",
+     "messages[1].tool_calls"},
+    {0, "{\"messages\":[" U ",{\"role\":\"assistant\",\"content\":\"x\","
+        "\"tool_calls\":[]}]}", OKAY},
+    {0, "{\"messages\":[" U ",{\"role\":\"assistant\",\"content\":\"x\","
+        "\"tool_calls\":null}]}", OKAY},
+    {0, "{\"messages\":[" U ",{\"role\":\"assistant\",\"function_call\":{}}"
+        "]}", "messages[1].function_call"},
+    {0, "{\"messages\":[" U ",{\"role\":\"assistant\",\"content\":\"x\","
+        "\"reasoning_content\":\"t\"}," U "]}", OKAY},
+    {0, "{\"messages\":[" U ",{\"role\":\"assistant\",\"content\":\"x\","
+        "\"reasoning_content\":[]}]}", "messages[1].reasoning_content"},
+    /* model, stream */
+    {0, "{" M ",\"model\":null}", OKAY},
+    {0, "{" M ",\"model\":\"\"}", OKAY},
+    {0, "{" M ",\"model\":7}", "model"},
+    {0, "{" M ",\"stream\":\"true\"}", "stream"},
+    {0, "{" M ",\"stream\":1}", "stream"},
+    {0, "{" M ",\"stream\":null}", OKAY},
+    {0, "{" M ",\"stream_options\":null}", OKAY},
+    {0, "{" M ",\"stream_options\":{}}", OKAY},
+    {0, "{" M ",\"stream_options\":[]}", "stream_options"},
+    {0, "{" M ",\"stream_options\":{\"include_usage\":1}}",
+     "stream_options.include_usage"},
+    {0, "{" M ",\"stream_options\":{\"include_usage\":null}}", OKAY},
+    /* output limits (C03) */
+    {0, "{" M ",\"max_tokens\":0}", "max_tokens"},
+    {0, "{" M ",\"max_tokens\":-1}", "max_tokens"},
+    {0, "{" M ",\"max_tokens\":1.5}", "max_tokens"},
+    {0, "{" M ",\"max_tokens\":\"5\"}", "max_tokens"},
+    {0, "{" M ",\"max_tokens\":null}", OKAY},
+    {0, "{" M ",\"max_tokens\":1000000000000}", OKAY},
+    {0, "{" M ",\"max_tokens\":99999999999999999999}", "max_tokens"},
+    {0, "{" M ",\"max_completion_tokens\":0}", "max_completion_tokens"},
+    {0, "{" M ",\"max_completion_tokens\":true}", "max_completion_tokens"},
+    {0, "{" M ",\"max_tokens\":5,\"max_completion_tokens\":6}",
+     "max_completion_tokens"},
+    {0, "{" M ",\"max_tokens\":5,\"max_completion_tokens\":5}", OKAY},
+    {1, "{" P ",\"max_tokens\":0}", "max_tokens"},
+    /* stop */
+    {0, "{" M ",\"stop\":7}", "stop"},
+    {0, "{" M ",\"stop\":{}}", "stop"},
+    {0, "{" M ",\"stop\":null}", OKAY},
+    {0, "{" M ",\"stop\":\"\"}", OKAY},
+    {0, "{" M ",\"stop\":[]}", OKAY},
+    {0, "{" M ",\"stop\":[\"a\",null]}", "stop[1]"},
+    {0, "{" M ",\"stop\":[\"a\",\"\",3]}", "stop[2]"},
+    {0, "{" M ",\"stop\":[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\","
+        "\"9\",\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\"]}", OKAY},
+    {0, "{" M ",\"stop\":[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\","
+        "\"9\",\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\"]}", "stop"},
+    /* sampling (C02) */
+    {0, "{" M ",\"temperature\":999999,\"top_p\":-1,"
+        "\"repetition_penalty\":0}", "temperature"},
+    {0, "{" M ",\"temperature\":999999}", "temperature"},
+    {0, "{" M ",\"temperature\":2.0001}", "temperature"},
+    {0, "{" M ",\"temperature\":-0.1}", "temperature"},
+    {0, "{" M ",\"temperature\":1e400}", "temperature"},
+    {0, "{" M ",\"temperature\":-1e400}", "temperature"},
+    {0, "{" M ",\"temperature\":\"1\"}", "temperature"},
+    {0, "{" M ",\"temperature\":true}", "temperature"},
+    {0, "{" M ",\"temperature\":[1]}", "temperature"},
+    {0, "{" M ",\"temperature\":0}", OKAY},
+    {0, "{" M ",\"temperature\":2}", OKAY},
+    {0, "{" M ",\"top_p\":-1}", "top_p"},
+    {0, "{" M ",\"top_p\":0}", "top_p"},
+    {0, "{" M ",\"top_p\":1.01}", "top_p"},
+    {0, "{" M ",\"top_p\":1e-60}", OKAY},
+    {0, "{" M ",\"top_p\":1}", OKAY},
+    {0, "{" M ",\"top_k\":-5}", "top_k"},
+    {0, "{" M ",\"top_k\":0.5}", "top_k"},
+    {0, "{" M ",\"top_k\":0}", OKAY},
+    {0, "{" M ",\"top_k\":9999999999}", OKAY},
+    {0, "{" M ",\"min_p\":1.5}", "min_p"},
+    {0, "{" M ",\"min_p\":-1e-9}", "min_p"},
+    {0, "{" M ",\"min_p\":\"x\"}", "min_p"},
+    {0, "{" M ",\"min_p\":0.05}", OKAY},
+    {0, "{" M ",\"seed\":1.5}", "seed"},
+    {0, "{" M ",\"seed\":\"7\"}", "seed"},
+    {0, "{" M ",\"seed\":-9223372036854775808}", OKAY},
+    {0, "{" M ",\"seed\":9223372036854775808}", "seed"},
+    {0, "{" M ",\"repetition_penalty\":0}", "repetition_penalty"},
+    {0, "{" M ",\"repetition_penalty\":1.0}", OKAY},
+    {0, "{" M ",\"repetition_penalty\":1.1}", "repetition_penalty"},
+    {0, "{" M ",\"presence_penalty\":0.0}", OKAY},
+    {0, "{" M ",\"presence_penalty\":0.5}", "presence_penalty"},
+    {0, "{" M ",\"frequency_penalty\":-3}", "frequency_penalty"},
+    {0, "{" M ",\"frequency_penalty\":null}", OKAY},
+    {0, "{" M ",\"logit_bias\":{\"99999999\":5}}", "logit_bias"},
+    {0, "{" M ",\"logit_bias\":{}}", OKAY},
+    {0, "{" M ",\"logit_bias\":7}", "logit_bias"},
+    {1, "{" P ",\"temperature\":3}", "temperature"},
+    {1, "{" P ",\"logit_bias\":{\"1\":5}}", "logit_bias"},
+    /* choices (C32) */
+    {0, "{" M ",\"n\":0}", "n"},
+    {0, "{" M ",\"n\":17}", "n"},
+    {0, "{" M ",\"n\":true}", "n"},
+    {0, "{" M ",\"n\":2.5}", "n"},
+    {0, "{" M ",\"n\":16}", OKAY},
+    {0, "{" M ",\"n\":2,\"stream\":true}", "n"},
+    {0, "{" M ",\"n\":1,\"stream\":true}", OKAY},
+    {1, "{" P ",\"n\":2,\"stream\":true}", "n"},
+    {1, "{" P ",\"n\":3,\"best_of\":2}", "best_of"},
+    {1, "{" P ",\"n\":3,\"best_of\":3}", OKAY},
+    {1, "{" P ",\"best_of\":1}", OKAY},
+    {1, "{" P ",\"best_of\":\"1\"}", "best_of"},
+    {1, "{\"prompt\":[\"a\",\"b\",\"c\",\"d\",\"e\"],\"n\":4}", "n"},
+    {1, "{\"prompt\":[\"a\",\"b\"],\"stream\":true}", "prompt"},
+    /* reasoning */
+    {0, "{" M ",\"reasoning_effort\":\"none\"}", OKAY},
+    {0, "{" M ",\"reasoning_effort\":\"medium\"}", OKAY},
+    {0, "{" M ",\"reasoning_effort\":\"huge\"}", "reasoning_effort"},
+    {0, "{" M ",\"reasoning_effort\":5}", "reasoning_effort"},
+    {0, "{" M ",\"thinking_effort\":\"\"}", "thinking_effort"},
+    {0, "{" M ",\"thinking\":\"yes\"}", "thinking"},
+    {0, "{" M ",\"thinking\":false}", OKAY},
+    {0, "{" M ",\"enable_thinking\":0}", "enable_thinking"},
+    {0, "{" M ",\"chat_template_kwargs\":[]}", "chat_template_kwargs"},
+    {0, "{" M ",\"chat_template_kwargs\":{\"enable_thinking\":\"no\"}}",
+     "chat_template_kwargs.enable_thinking"},
+    {0, "{" M ",\"chat_template_kwargs\":{\"x\":[1]}}", OKAY},
+    {1, "{" P ",\"reasoning_effort\":\"huge\"}", OKAY},
+    /* forced text and formats */
+    {0, "{" M ",\"structured_outputs\":null}", OKAY},
+    {0, "{" M ",\"structured_outputs\":{}}", "structured_outputs"},
+    {0, "{" M ",\"structured_outputs\":\"x\"}", "structured_outputs"},
+    {0, "{" M ",\"structured_outputs\":{\"choice\":[\"a\"]}}", OKAY},
+    {0, "{" M ",\"structured_outputs\":{\"choice\":[\"a\",\"b\"]}}",
+     "structured_outputs.choice"},
+    {0, "{" M ",\"structured_outputs\":{\"choice\":[]}}",
+     "structured_outputs.choice"},
+    {0, "{" M ",\"structured_outputs\":{\"choice\":\"a\"}}",
+     "structured_outputs.choice"},
+    {0, "{" M ",\"structured_outputs\":{\"choice\":[\"\"]}}",
+     "structured_outputs.choice[0]"},
+    {0, "{" M ",\"structured_outputs\":{\"choice\":[1]}}",
+     "structured_outputs.choice[0]"},
+    {0, "{" M ",\"structured_outputs\":{\"regex\":\"a\"}}",
+     "structured_outputs.regex"},
+    {0, "{" M ",\"structured_outputs\":{\"json\":{}}}",
+     "structured_outputs.json"},
+    {0, "{" M ",\"structured_outputs\":{\"choice\":[\"a\"],\"json\":{}}}",
+     "structured_outputs.json"},
+    {0, "{" M ",\"response_format\":{\"type\":\"text\"}}", OKAY},
+    {0, "{" M ",\"response_format\":\"text\"}", "response_format"},
+    {0, "{" M ",\"response_format\":{}}", "response_format.type"},
+    {0, "{" M ",\"response_format\":{\"type\":\"json_object\"}}",
+     "response_format.type"},
+    {0, "{" M ",\"modalities\":[\"text\"]}", OKAY},
+    {0, "{" M ",\"modalities\":[\"audio\"]}", "modalities"},
+    {0, "{" M ",\"modalities\":[]}", "modalities"},
+    {0, "{" M ",\"logprobs\":true}", "logprobs"},
+    {0, "{" M ",\"logprobs\":false}", OKAY},
+    {0, "{" M ",\"top_logprobs\":21}", "top_logprobs"},
+    {0, "{" M ",\"top_logprobs\":0}", OKAY},
+    {1, "{" P ",\"logprobs\":3}", "logprobs"},
+    {1, "{" P ",\"logprobs\":0}", OKAY},
+    /* tools, refused until formats exist */
+    {0, "{" M ",\"tools\":[]}", OKAY},
+    {0, "{" M ",\"tools\":[{\"type\":\"function\",\"function\":"
+        "{\"name\":\"f\"}}]}", "tools"},
+    {0, "{" M ",\"tools\":\"f\"}", "tools"},
+    {0, "{" M ",\"tools\":null,\"tool_choice\":\"auto\"}", OKAY},
+    {0, "{" M ",\"tool_choice\":\"none\"}", OKAY},
+    {0, "{" M ",\"tool_choice\":\"required\"}", "tool_choice"},
+    {0, "{" M ",\"tool_choice\":{\"type\":\"function\"}}", "tool_choice"},
+    {0, "{" M ",\"parallel_tool_calls\":false}", OKAY},
+    {0, "{" M ",\"parallel_tool_calls\":\"no\"}", "parallel_tool_calls"},
+    {0, "{" M ",\"functions\":[{}]}", "functions"},
+    {0, "{" M ",\"function_call\":{\"name\":\"f\"}}", "function_call"},
+    {0, "{" M ",\"audio\":{}}", "audio"},
+    {0, "{" M ",\"web_search_options\":{}}", "web_search_options"},
+    {0, "{" M ",\"verbosity\":\"low\"}", "verbosity"},
+    {1, "{" P ",\"echo\":true}", "echo"},
+    {1, "{" P ",\"echo\":false}", OKAY},
+    {1, "{" P ",\"suffix\":\"x\"}", "suffix"},
+    {1, "{" P ",\"suffix\":\"\"}", OKAY},
+    /* neutral and unknown fields */
+    {0, "{" M ",\"user\":\"u\",\"metadata\":{\"a\":\"b\"},\"store\":false,"
+        "\"service_tier\":\"auto\",\"prediction\":null}", OKAY},
+    {0, "{" M ",\"whatever\":{\"deep\":[[[1]]]},\"add_bos\":7}", OKAY},
+    /* completions */
+    {1, "{}", "prompt"},
+    {1, "{\"prompt\":null}", "prompt"},
+    {1, "{\"prompt\":\"\"}", "prompt"},
+    {1, "{\"prompt\":[]}", "prompt"},
+    {1, "{\"prompt\":7}", "prompt"},
+    {1, "{\"prompt\":{}}", "prompt"},
+    {1, "{\"prompt\":[\"\"]}", "prompt[0]"},
+    {1, "{\"prompt\":[\"a\",null]}", "prompt[1]"},
+    {1, "{\"prompt\":[1,2,3]}", OKAY},
+    {1, "{\"prompt\":[1,\"a\"]}", "prompt[1]"},
+    {1, "{\"prompt\":[1,-1]}", "prompt[1]"},
+    {1, "{\"prompt\":[4294967296]}", "prompt[0]"},
+    {1, "{\"prompt\":[1.5]}", "prompt[0]"},
+    {1, "{\"prompt\":[[1,2],[3]]}", OKAY},
+    {1, "{\"prompt\":[[1,2],[]]}", "prompt[1]"},
+    {1, "{\"prompt\":[[1,2],[3,\"x\"]]}", "prompt[1][1]"},
+    {1, "{\"prompt\":[\"a\",[3]]}", OKAY},
+    {1, "{" P ",\"messages\":7}", OKAY},
+    {1, "{\"prompt\":[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\","
+        "\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\"]}", "prompt"},
+};
+
+static struct arena arena;
+static struct body body;
+static struct err err;
+
+static enum st parse(enum compat_wire wire, const char *json, size_t n)
+{
+    err = (struct err){0};
+    arena_release(&arena);
+    arena_init(&arena, 16u << 20);
+    if (wire == WIRE_CHAT)
+        return body_parse_chat(&body, &arena, (struct text){json, n}, &err);
+    return body_parse_completion(&body, &arena, (struct text){json, n}, &err);
+}
+
+static enum st chat(const char *json)
+{
+    return parse(WIRE_CHAT, json, strlen(json));
+}
+
+static void test_rows(void)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct row *r = &rows[i];
+        enum st st = parse(r->wire, r->json, strlen(r->json));
+        bool pass;
+
+        if (r->where)
+            pass = st == ST_INVALID && !strcmp(err.where, r->where) &&
+                   err.text[0] && !strchr(err.text, '\n');
+        else
+            pass = st == ST_OK;
+        if (!ok(pass, "%s: %.90s", r->where ? r->where : "accepted", r->json))
+            printf("#   got %s '%s' '%s'\n", st_name(st), err.where, err.text);
+    }
+}
+
+static bool text_is(struct text t, const char *s, size_t n)
+{
+    return t.n == n && !memcmp(t.s ? t.s : "", s, n);
+}
+#define TEXT_IS(t, lit) text_is(t, lit, sizeof(lit) - 1)
+
+static void test_messages(void)
+{
+    is_int(chat("{\"messages\":["
+                "{\"role\":\"system\",\"content\":\"one\"},"
+                "{\"role\":\"developer\",\"content\":\"\"},"
+                "{\"role\":\"developer\",\"content\":[{\"type\":\"text\","
+                "\"text\":\"tw\"},{\"type\":\"text\",\"text\":\"o\"}]},"
+                "{\"role\":\"user\",\"content\":\"a\\u0000b\"},"
+                "{\"role\":\"assistant\",\"reasoning_content\":\"hm\"},"
+                "{\"role\":\"user\",\"content\":\"c\",\"name\":\"x\"}]}"),
+           ST_OK, "system and developer before a conversation");
+    is_int(body.chat.n_messages, 4, "leading ones are one message");
+    ok(body.chat.messages[0].role == ROLE_SYSTEM &&
+           TEXT_IS(body.chat.messages[0].content, "one\n\ntwo"),
+       "joined by an empty line");
+    ok(TEXT_IS(body.chat.messages[1].content, "a\0b"), "C35: NUL is data");
+    ok(!body.chat.messages[2].content.n &&
+           TEXT_IS(body.chat.messages[2].reasoning, "hm"),
+       "an assistant without content, with reasoning");
+    is_int(body.chat.think, THINK_DEFAULT, "thinking is not asked for");
+    ok(!body.stream && body.n == 1 && !body.model.n && !body.max_tokens &&
+           !body.seed_given && !body.n_stops && !body.forced.n &&
+           body.include_usage == USAGE_DEFAULT,
+       "absent fields");
+    ok(body.sampling.temperature == 1 && body.sampling.top_p == 1 &&
+           !body.sampling.top_k && body.sampling.min_p == 0,
+       "default sampling");
+}
+
+static void test_values(void)
+{
+    is_int(chat("{" M ",\"model\":\"m\",\"stream\":true,"
+                "\"stream_options\":{\"include_usage\":true},"
+                "\"max_completion_tokens\":5,\"stop\":[\"\",\"ab\",\"c\"],"
+                "\"temperature\":0.5,\"top_p\":1e-60,\"top_k\":9999999999,"
+                "\"min_p\":0.25,\"seed\":-1,"
+                "\"structured_outputs\":{\"choice\":[\"z\"]}}"),
+           ST_OK, "many fields");
+    ok(TEXT_IS(body.model, "m") && body.stream &&
+           body.include_usage == USAGE_YES && body.max_tokens == 5,
+       "model, stream, usage, tokens");
+    ok(body.n_stops == 2 && TEXT_IS(body.stops[0], "ab") &&
+           TEXT_IS(body.stops[1], "c"),
+       "empty stop strings are ignored");
+    ok(body.sampling.temperature == 0.5f && body.sampling.top_p > 0 &&
+           body.sampling.top_k == INT32_MAX && body.sampling.min_p == 0.25f,
+       "sampling; top_p stays above 0");
+    ok(body.seed_given && body.sampling.seed == UINT64_MAX, "seed -1");
+    ok(TEXT_IS(body.forced, "z"), "forced text");
+    is_int(chat("{" M ",\"n\":7,\"n\":2}"), ST_OK, "a key twice");
+    is_int(body.n, 2, "the last one wins");
+    is_int(chat("{" M ",\"stream_options\":{\"include_usage\":false}}"),
+           ST_OK, "no usage");
+    is_int(body.include_usage, USAGE_NO, "include_usage false");
+    is_int(chat("{" M ",\"max_tokens\":1000000000000}"), ST_OK, "many tokens");
+    is_int(body.max_tokens, 1 << 24, "are as many as a job can have");
+}
+
+static void test_think(void)
+{
+    static const struct {
+        const char *fields;
+        enum think_mode mode;
+    } t[] = {
+        {"\"reasoning_effort\":\"none\"", THINK_OFF},
+        {"\"reasoning_effort\":\"minimal\"", THINK_OFF},
+        {"\"reasoning_effort\":\"off\"", THINK_OFF},
+        {"\"reasoning_effort\":\"low\"", THINK_ON},
+        {"\"reasoning_effort\":\"max\"", THINK_ON},
+        {"\"thinking_effort\":\"xhigh\"", THINK_ON},
+        {"\"thinking\":true", THINK_ON},
+        {"\"thinking\":false", THINK_OFF},
+        {"\"enable_thinking\":false", THINK_OFF},
+        {"\"chat_template_kwargs\":{\"enable_thinking\":true}", THINK_ON},
+        {"\"chat_template_kwargs\":{}", THINK_DEFAULT},
+        {"\"thinking\":false,\"reasoning_effort\":\"high\"", THINK_OFF},
+        {"\"thinking\":null,\"reasoning_effort\":null", THINK_DEFAULT},
+    };
+
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        char json[200];
+
+        snprintf(json, sizeof(json), "{" M ",%s}", t[i].fields);
+        is_int(chat(json), ST_OK, "%s", t[i].fields);
+        is_int(body.chat.think, t[i].mode, "its meaning");
+    }
+}
+
+static void test_prompts(void)
+{
+    const char *json = "{\"prompt\":[\"a\",[3,4]],\"seed\":0}";
+
+    is_int(parse(WIRE_COMPLETION, json, strlen(json)), ST_OK, "two prompts");
+    is_int(body.n_prompts, 2, "two");
+    ok(TEXT_IS(body.prompts[0].text, "a") && !body.prompts[0].ids, "a text");
+    ok(body.prompts[1].n_ids == 2 && body.prompts[1].ids[1] == 4, "and ids");
+    ok(body.seed_given, "seed 0 was given");
+}
+
+/* C01 */
+static void test_deep(void)
+{
+    static char json[40000];
+    size_t n;
+
+    for (int levels = 64; levels <= 10000; levels += 9936) {
+        n = (size_t)snprintf(json, sizeof(json), "{" M ",\"x\":");
+        memset(json + n, '[', (size_t)levels);
+        n += (size_t)levels;
+        json[n++] = '0';
+        memset(json + n, ']', (size_t)levels);
+        n += (size_t)levels;
+        json[n++] = '}';
+        if (levels == 64) {
+            is_int(parse(WIRE_CHAT, json, n), ST_OK, "C01: 64 levels pass");
+            continue;
+        }
+        ok(parse(WIRE_CHAT, json, n) != ST_OK, "C01: 10000 do not");
+        is_int(api_error_of(err.st)->http, 400, "and are a 400");
+    }
+}
+
+/* Every row of the table does what it says. */
+static void test_table(void)
+{
+    size_t n;
+    const struct compat_field *f = compat_fields(&n);
+
+    for (size_t i = 0; i < n; i++)
+        for (int w = 0; w < WIRE_COUNT; w++) {
+            char json[200];
+            enum st st;
+
+            if (f[i].use[w] != USE_REFUSED && f[i].use[w] != USE_NEUTRAL)
+                continue;
+            snprintf(json, sizeof(json), "{%s,\"%s\":{\"q\":1}}",
+                     w ? P : M, f[i].name);
+            st = parse((enum compat_wire)w, json, strlen(json));
+            if (f[i].use[w] == USE_NEUTRAL)
+                is_int(st, ST_OK, "%s is neutral", f[i].name);
+            else
+                ok(st == ST_INVALID && !strcmp(err.where, f[i].name),
+                   "%s is refused by name", f[i].name);
+            snprintf(json, sizeof(json), "{%s,\"%s\":null}", w ? P : M,
+                     f[i].name);
+            is_int(parse((enum compat_wire)w, json, strlen(json)), ST_OK,
+                   "%s: null is absent", f[i].name);
+        }
+}
+
+static void test_errors(void)
+{
+    struct buf b;
+
+    buf_init(&b, BUF_EVENT);
+    ok(chat("{" M ",\"top_k\":-5}") != ST_OK, "an error");
+    api_error_json(&b, &err);
+    is_str(b.p, "{\"error\":{\"message\":\"top_k: accepted is an integer of "
+                "at least 0\",\"type\":\"invalid_request_error\",\"param\":"
+                "\"top_k\",\"code\":null}}", "its object");
+    buf_clear(&b);
+    ok(err_set(&err, ST_CONTEXT, "messages", "too long") == ST_CONTEXT, "set");
+    api_error_json(&b, &err);
+    ok(strstr(b.p, "\"code\":\"context_length_exceeded\""), "C33: the code");
+    buf_clear(&b);
+    ok(err_set(&err, ST_IO, "/some/file", "read") == ST_IO, "set");
+    api_error_json(&b, &err);
+    ok(!strstr(b.p, "/some"), "a 500 does not show where");
+    buf_release(&b);
+    for (enum st st = ST_OK; st <= ST_INTERNAL; st++) {
+        const struct api_error *a = api_error_of(st);
+
+        ok(a->http >= 200 && a->http < 600 && a->reason[0] &&
+               (st == ST_OK || a->type),
+           "status %s", st_name(st));
+        ok((a->http == 503 || a->http == 429) == (a->retry_after > 0),
+           "Retry-After with 503 and 429 only");
+    }
+}
+
+int main(void)
+{
+    arena_init(&arena, 16u << 20);
+    test_rows();
+    test_messages();
+    test_values();
+    test_think();
+    test_prompts();
+    test_deep();
+    test_table();
+    test_errors();
+    arena_release(&arena);
+    return done();
+}
