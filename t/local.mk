@@ -30,6 +30,12 @@ unit_tests += t/unit/gguf_read
 check_PROGRAMS += t/unit/gguf_open
 t_unit_gguf_read_LDADD = libp_gguf.a libp_base.a
 t_unit_gguf_open_LDADD = libp_gguf.a libp_base.a
+fuzz_tests += t/fuzz/gguf
+t_fuzz_gguf_SOURCES = t/fuzz/gguf.c $(fuzz_main)
+t_fuzz_gguf_LDADD = libp_gguf.a libp_base.a
+t_fuzz_gguf_LDFLAGS = $(fuzz_ldflags)
+EXTRA_DIST += t/lib/Pen/Gguf.pm t/1010-gguf-broken.t \
+	t/1011-case-c45-tensor-past-end.t
 # json
 unit_tests += t/unit/json_read t/unit/json_write
 t_unit_json_read_LDADD = libp_json.a libp_base.a $(YAJL_LIBS)
