@@ -48,4 +48,7 @@ check_PROGRAMS += $(fuzz_tests)
 # api: bodies
 unit_tests += t/unit/api_body
 t_unit_api_body_LDADD = libp_api.a libp_json.a libp_base.a $(YAJL_LIBS)
+# kernels
+unit_tests += t/unit/kernels_ops
+t_unit_kernels_ops_LDADD = libp_kernels.a libp_base.a
 check_PROGRAMS += $(unit_tests)

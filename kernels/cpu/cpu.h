@@ -1,0 +1,102 @@
+/*
+ * kernels/cpu/cpu.h - inside the CPU backend: what an instruction set gives.
+ *
+ * ops.c walks rows, weights and pages and shares the work among threads; the
+ * functions of a struct cpu_set do the arithmetic of one piece. The fixed
+ * reduction order lives in both: a sum over k is eight lanes, lane l taking
+ * k = l, l + 8, ... in ascending order, then cpu_sum8. How many rows or
+ * weights a call carries never changes the order within one of them.
+ *
+ * Sets differ from each other in the last bits only (fused multiply-add,
+ * exp): see the tolerances in x86_avx2.c's header comment.
+ */
+#ifndef KERNELS_CPU_CPU_H
+#define KERNELS_CPU_CPU_H
+
+#include "kernels/cpu/pool.h"
+#include "kernels/cpu/quant.h"
+
+#define TILE_W 4    /* weight rows of a tile */
+#define TILE_K 256  /* columns of a tile; a multiple of every block */
+#define TILE_X 48   /* activation rows that share a decoded tile */
+
+struct kern_buf {
+    uint8_t *p;
+    size_t bytes;
+    enum kern_class cls;
+    size_t mapped; /* bytes of the mapping, when p came from mmap */
+    void *heap;    /* what to free, when p lies in the heap */
+};
+
+/* One query head of one row against the cached positions 0..pos. */
+struct cpu_attend {
+    const float *q;       /* [head_dim] */
+    float *out;           /* [head_dim], not q */
+    const uint16_t *k, *v; /* f16: this layer and kv head, page 0 */
+    size_t page_stride;   /* f16 elements from page to page */
+    const int32_t *pages; /* page of each 64 positions */
+    int32_t pos, head_dim;
+    float scale;
+};
+
+struct cpu_set {
+    const char *name;
+    /* As kern_dequant, bit for bit. */
+    void (*decode)(enum kern_type t, const void *src, float *dst, size_t n);
+    /*
+     * acc[r][j][lane] += w[j][k] * x[r * ldx + k] for r < rows, j < TILE_W.
+     *   w   [TILE_W][TILE_K], zero from nk up to the next multiple of 8
+     *   x   only nk elements of a row may be read
+     */
+    void (*tile)(const float *w, int32_t nk, const float *x, size_t ldx,
+                 int32_t rows, float *acc);
+    /* dst = x / sqrt(mean(x^2) + eps) * w; dst may be x */
+    void (*norm)(float *dst, const float *x, const float *w, int32_t n,
+                 float eps);
+    void (*attend)(const struct cpu_attend *a);
+    /* gate = gate / (1 + exp(-gate)) * up, each element for itself */
+    void (*swiglu)(float *gate, const float *up, size_t n);
+    void (*to_f16)(uint16_t *dst, const float *src, size_t n);
+};
+
+extern const struct cpu_set cpu_set_ref;
+#ifdef HAVE_KERN_AVX2
+extern const struct cpu_set cpu_set_avx2;
+#endif
+
+/* cos and sin of every row's angles, kept for the step. */
+struct cpu_rope {
+    const struct kern_buf *inv; /* NULL: empty */
+    int32_t dims;
+    size_t cap; /* floats */
+    float *cs;  /* [n][dims / 2][2] */
+};
+
+#define CPU_ROPES 2 /* different rotations in one model */
+
+struct cpu {
+    struct kern k; /* first: the backend is cast from it */
+    const struct cpu_set *set;
+    struct pool *pool;
+    /* The rows of the step, copied by begin. */
+    int32_t n, n_seqs, max_pages, n_out, top_page;
+    int32_t *ids, *pos, *seq, *pages, *out;
+    size_t rows_cap, pages_cap;
+    struct cpu_rope rope[CPU_ROPES];
+    int next_rope;
+};
+
+extern const struct kern_ops cpu_ops; /* ops.c; free, alloc... dispatch.c */
+void cpu_free(struct kern *k);
+struct kern_buf *cpu_alloc(struct kern *k, size_t bytes, enum kern_class cls);
+struct kern_buf *cpu_weights(struct kern *k, const void *host, size_t bytes);
+void cpu_buf_free(struct kern *k, struct kern_buf *b);
+
+static inline float cpu_sum8(const float s[8])
+{
+    float a = s[0] + s[4], b = s[1] + s[5], c = s[2] + s[6], d = s[3] + s[7];
+
+    return (a + c) + (b + d);
+}
+
+#endif

@@ -1,0 +1,130 @@
+/* Choosing a kernel set, and the memory of the CPU backend. */
+#include "kernels/cpu/cpu.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+
+#define ALIGN 64
+/* From here on memory comes from mmap: zeroed lazily, huge pages welcome. */
+#define MAP_FROM ((size_t)1 << 20)
+
+static const struct cpu_set *choose(enum kern_cpu_set set)
+{
+#ifdef HAVE_KERN_AVX2
+    if (set != KERN_CPU_REF && __builtin_cpu_supports("avx2") &&
+        __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
+        return &cpu_set_avx2;
+#endif
+    return set == KERN_CPU_AVX2 ? NULL : &cpu_set_ref;
+}
+
+enum st kern_cpu_new(struct kern **out, int threads, enum kern_cpu_set set,
+                     struct err *e)
+{
+    const struct cpu_set *s = choose(set);
+    struct cpu *c;
+    enum st st;
+
+    *out = NULL;
+    BUG_ON(threads < 1 || threads > POOL_MAX);
+    if (!s)
+        return err_set(e, ST_UNSUPPORTED, "kernels",
+                       "this machine lacks AVX2, FMA or F16C; the portable "
+                       "kernels run everywhere");
+    c = mem_new(struct cpu);
+    st = pool_new(&c->pool, threads, e);
+    if (st) {
+        free(c);
+        return st;
+    }
+    c->set = s;
+    c->k.ops = &cpu_ops;
+    snprintf(c->k.name, sizeof(c->k.name), "%s", s->name);
+    *out = &c->k;
+    return ST_OK;
+}
+
+void kern_free(struct kern *k)
+{
+    if (k)
+        k->ops->free(k);
+}
+
+void cpu_free(struct kern *k)
+{
+    struct cpu *c = (struct cpu *)k;
+
+    pool_free(c->pool);
+    free(c->ids);
+    free(c->pos);
+    free(c->seq);
+    free(c->out);
+    free(c->pages);
+    for (int i = 0; i < CPU_ROPES; i++)
+        free(c->rope[i].cs);
+    free(c);
+}
+
+static bool get_mapped(struct kern_buf *b, size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (p == MAP_FAILED)
+        return false;
+#ifdef MADV_HUGEPAGE
+    (void)madvise(p, bytes, MADV_HUGEPAGE);
+#endif
+    b->p = p;
+    b->mapped = bytes;
+    return true;
+}
+
+static bool get_heap(struct kern_buf *b, size_t bytes)
+{
+    b->heap = mem_try(bytes + ALIGN);
+    if (!b->heap)
+        return false;
+    b->p = (uint8_t *)(((uintptr_t)b->heap + ALIGN - 1) &
+                       ~(uintptr_t)(ALIGN - 1));
+    return true;
+}
+
+struct kern_buf *cpu_alloc(struct kern *k, size_t bytes, enum kern_class cls)
+{
+    struct kern_buf *b = mem_new(struct kern_buf);
+
+    b->bytes = bytes;
+    b->cls = cls;
+    if (bytes >= MAP_FROM ? !get_mapped(b, bytes) : !get_heap(b, bytes)) {
+        free(b);
+        return NULL;
+    }
+    k->bytes[cls] += bytes;
+    return b;
+}
+
+/* Used in place: mapped weights are never copied on the CPU. */
+struct kern_buf *cpu_weights(struct kern *k, const void *host, size_t bytes)
+{
+    struct kern_buf *b = mem_new(struct kern_buf);
+
+    b->p = (uint8_t *)(uintptr_t)host;
+    b->bytes = bytes;
+    b->cls = KERN_WEIGHTS;
+    k->bytes[KERN_WEIGHTS] += bytes;
+    return b;
+}
+
+void cpu_buf_free(struct kern *k, struct kern_buf *b)
+{
+    if (!b)
+        return;
+    k->bytes[b->cls] -= b->bytes;
+    if (b->mapped)
+        munmap(b->p, b->mapped);
+    free(b->heap);
+    free(b);
+}

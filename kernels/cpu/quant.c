@@ -1,0 +1,193 @@
+#include "kernels/cpu/quant.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "GGUF blocks are read in place: little-endian machines only"
+#endif
+
+bool kern_type_block(enum kern_type t, int32_t *elems, int32_t *bytes)
+{
+    static const struct {
+        enum kern_type type;
+        int32_t elems, bytes;
+    } blocks[] = {
+        {KERN_F32, 1, 4},      {KERN_F16, 1, 2},      {KERN_BF16, 1, 2},
+        {KERN_Q8_0, 32, 34},   {KERN_Q4_0, 32, 18},   {KERN_Q4_K, 256, 144},
+        {KERN_Q5_K, 256, 176}, {KERN_Q6_K, 256, 210},
+    };
+
+    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
+        if (blocks[i].type == t) {
+            *elems = blocks[i].elems;
+            *bytes = blocks[i].bytes;
+            return true;
+        }
+    *elems = *bytes = 0;
+    return false;
+}
+
+size_t quant_bytes(enum kern_type t, size_t n)
+{
+    int32_t elems, bytes;
+
+    BUG_ON(!kern_type_block(t, &elems, &bytes) || n % (size_t)elems);
+    return n / (size_t)elems * (size_t)bytes;
+}
+
+static float f32_of(uint32_t bits)
+{
+    float f;
+
+    memcpy(&f, &bits, sizeof(f));
+    return f;
+}
+
+static uint32_t bits_of(float f)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &f, sizeof(bits));
+    return bits;
+}
+
+float quant_f16_f32(uint16_t h)
+{
+    uint32_t sign = (uint32_t)(h & 0x8000) << 16;
+    uint32_t mag = (uint32_t)(h & 0x7fff) << 13;
+
+    if (mag >= 0x0f800000) /* exponent 31: infinity or NaN, quiet */
+        return f32_of(sign | 0x7f800000 | (mag & 0x007fffff) |
+                      (mag > 0x0f800000 ? 0x00400000 : 0));
+    /* The f16 fields in f32 places are too small by the difference of the
+     * biases, 2^112; multiplying is exact, subnormals included. */
+    return f32_of(sign | bits_of(f32_of(mag) * 0x1p112f));
+}
+
+uint16_t quant_f32_f16(float f)
+{
+    uint32_t bits = bits_of(f), mag = bits & 0x7fffffff, out;
+    uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
+
+    if (mag > 0x7f800000) /* NaN, quiet */
+        return (uint16_t)(sign | 0x7e00 | (mag >> 13 & 0x03ff));
+    if (mag >= 0x477ff000) /* 65520 and above round to infinity */
+        return sign | 0x7c00;
+    if (mag < 0x38800000) {
+        /* Subnormal f16: adding 0.5 leaves the value in units of 2^-24 in
+         * the low bits of the sum, rounded by the addition. */
+        return (uint16_t)(sign | (bits_of(f32_of(mag) + 0.5f) - 0x3f000000));
+    }
+    out = mag - 0x38000000 + 0x0fff + (mag >> 13 & 1);
+    return (uint16_t)(sign | out >> 13);
+}
+
+void quant_k_scales(const uint8_t s[12], uint8_t scale[8], uint8_t min[8])
+{
+    for (int g = 0; g < 4; g++) {
+        scale[g] = s[g] & 63;
+        min[g] = s[g + 4] & 63;
+        scale[g + 4] = (uint8_t)((s[g + 8] & 15) | (s[g] >> 6) << 4);
+        min[g + 4] = (uint8_t)(s[g + 8] >> 4 | (s[g + 4] >> 6) << 4);
+    }
+}
+
+static float f16_at(const uint8_t *p)
+{
+    return quant_f16_f32((uint16_t)(p[0] | p[1] << 8));
+}
+
+static void decode_q8_0(const uint8_t *b, float *y)
+{
+    float d = f16_at(b);
+
+    for (int i = 0; i < 32; i++)
+        y[i] = d * (float)(int8_t)b[2 + i];
+}
+
+static void decode_q4_0(const uint8_t *b, float *y)
+{
+    float d = f16_at(b);
+
+    for (int i = 0; i < 16; i++) {
+        y[i] = d * (float)((b[2 + i] & 15) - 8);
+        y[i + 16] = d * (float)((b[2 + i] >> 4) - 8);
+    }
+}
+
+/* Q4_K, and Q5_K when `high` points to its fifth bits. */
+static void decode_k45(const uint8_t *b, const uint8_t *high,
+                       const uint8_t *q, float *y)
+{
+    float d = f16_at(b), m = f16_at(b + 2);
+    uint8_t scale[8], min[8];
+
+    quant_k_scales(b + 4, scale, min);
+    for (int g = 0; g < 8; g++) {
+        const uint8_t *p = q + g / 2 * 32;
+        float dg = d * (float)scale[g], mg = m * (float)min[g];
+
+        for (int i = 0; i < 32; i++) {
+            int v = g % 2 ? p[i] >> 4 : p[i] & 15;
+
+            if (high)
+                v += (high[i] >> g & 1) << 4;
+            y[g * 32 + i] = dg * (float)v - mg;
+        }
+    }
+}
+
+static void decode_q6_k(const uint8_t *b, float *y)
+{
+    float d = f16_at(b + 208);
+
+    for (int i = 0; i < 256; i++) {
+        int half = i / 128, c = i / 32 % 4, j = i % 32;
+        int lo = b[half * 64 + c % 2 * 32 + j] >> (c < 2 ? 0 : 4) & 15;
+        int hi = b[128 + half * 32 + j] >> 2 * c & 3;
+        float ds = d * (float)(int8_t)b[192 + i / 16];
+
+        y[i] = ds * (float)((lo | hi << 4) - 32);
+    }
+}
+
+static void decode_block(enum kern_type t, const uint8_t *b, float *y)
+{
+    switch (t) {
+    case KERN_Q8_0:
+        decode_q8_0(b, y);
+        return;
+    case KERN_Q4_0:
+        decode_q4_0(b, y);
+        return;
+    case KERN_Q4_K:
+        decode_k45(b, NULL, b + 16, y);
+        return;
+    case KERN_Q5_K:
+        decode_k45(b, b + 16, b + 48, y);
+        return;
+    case KERN_Q6_K:
+        decode_q6_k(b, y);
+        return;
+    default:
+        BUG_ON("weight type without a decoder");
+    }
+}
+
+void kern_dequant(enum kern_type t, const void *src, float *dst, size_t n)
+{
+    const uint8_t *b = src;
+    int32_t elems, bytes;
+
+    BUG_ON(!kern_type_block(t, &elems, &bytes) || n % (size_t)elems);
+    if (t == KERN_F32) {
+        memcpy(dst, src, n * sizeof(*dst));
+    } else if (t == KERN_F16) {
+        for (size_t i = 0; i < n; i++)
+            dst[i] = f16_at(b + 2 * i);
+    } else if (t == KERN_BF16) {
+        for (size_t i = 0; i < n; i++)
+            dst[i] = f32_of((uint32_t)(b[2 * i] | b[2 * i + 1] << 8) << 16);
+    } else {
+        for (; n; n -= (size_t)elems, b += bytes, dst += elems)
+            decode_block(t, b, dst);
+    }
+}
