@@ -60,7 +60,7 @@ struct cpu_set {
 };
 
 extern const struct cpu_set cpu_set_ref;
-#ifdef HAVE_KERN_AVX2
+#ifdef HAVE_X86_64
 extern const struct cpu_set cpu_set_avx2;
 #endif
 

@@ -12,7 +12,7 @@
 
 static const struct cpu_set *choose(enum kern_cpu_set set)
 {
-#ifdef HAVE_KERN_AVX2
+#ifdef HAVE_X86_64
     if (set != KERN_CPU_REF && __builtin_cpu_supports("avx2") &&
         __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
         return &cpu_set_avx2;

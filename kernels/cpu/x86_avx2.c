@@ -1,0 +1,486 @@
+/*
+ * AVX2 with FMA and F16C. This file is compiled with its own -m flags and
+ * entered only after dispatch.c has looked at the CPU.
+ *
+ * Against the reference (t/unit/kernels_ops.c): decode and to_f16 are equal
+ * bit for bit. Sums use fused multiply-adds: relative to the largest value
+ * of a result they differ by less than 2e-6 up to some thousand terms. exp
+ * is within 2 ulp from -87.3 to 88.3, 0 below and exp(88.3) above; swiglu
+ * and attention inherit that.
+ */
+#include "kernels/cpu/cpu.h"
+
+#include <immintrin.h>
+#include <math.h>
+
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+/* --- lanes -------------------------------------------------------------- */
+
+/* The order of cpu_sum8. */
+INLINE float sum8(__m256 s)
+{
+    __m128 t = _mm_add_ps(_mm256_castps256_ps128(s),
+                          _mm256_extractf128_ps(s, 1));
+
+    t = _mm_add_ps(t, _mm_movehl_ps(t, t));
+    return _mm_cvtss_f32(_mm_add_ss(t, _mm_movehdup_ps(t)));
+}
+
+/* All ones in the first n lanes, 0 <= n <= 8. */
+INLINE __m256i first(int32_t n)
+{
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), lanes);
+}
+
+/*
+ * exp: x = n ln 2 + r with |r| <= ln 2 / 2, a Taylor polynomial of degree 7
+ * in r (its remainder is under 6e-9), times 2^n. ln 2 is split so that
+ * n times its upper part is exact.
+ */
+INLINE __m256 exp8(__m256 x)
+{
+    const __m256 low = _mm256_set1_ps(-87.3f), high = _mm256_set1_ps(88.3f);
+    __m256 tiny = _mm256_cmp_ps(x, low, _CMP_LT_OQ), n, r, p;
+    __m256i e;
+
+    /* min and max return their second operand for a NaN, which stays one. */
+    x = _mm256_min_ps(high, _mm256_max_ps(low, x));
+    n = _mm256_round_ps(_mm256_mul_ps(x, _mm256_set1_ps(1.44269504f)),
+                        _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    r = _mm256_fnmadd_ps(n, _mm256_set1_ps(0x1.62e4p-1f), x);
+    r = _mm256_fnmadd_ps(n, _mm256_set1_ps(0x1.7f7d1cp-20f), r);
+    p = _mm256_set1_ps(1.0f / 5040);
+    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f / 720));
+    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f / 120));
+    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f / 24));
+    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f / 6));
+    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(0.5f));
+    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f));
+    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f));
+    e = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n),
+                                           _mm256_set1_epi32(127)), 23);
+    p = _mm256_mul_ps(p, _mm256_castsi256_ps(e));
+    return _mm256_andnot_ps(tiny, p);
+}
+
+/* --- weights ------------------------------------------------------------ */
+
+INLINE float f16_at(const uint8_t *p)
+{
+    uint16_t h;
+
+    memcpy(&h, p, sizeof(h));
+    return _cvtsh_ss(h);
+}
+
+INLINE __m128i load16(const void *p)
+{
+    return _mm_loadu_si128((const __m128i *)p);
+}
+
+INLINE __m256i load32(const void *p)
+{
+    return _mm256_loadu_si256((const __m256i *)p);
+}
+
+/* Sixteen signed bytes times d. */
+INLINE void put16(float *y, __m128i q, __m256 d)
+{
+    __m256 a = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(q));
+    __m256 b = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(q, 8)));
+
+    _mm256_storeu_ps(y, _mm256_mul_ps(a, d));
+    _mm256_storeu_ps(y + 8, _mm256_mul_ps(b, d));
+}
+
+/* 32 small unsigned bytes times d, less m. */
+INLINE void put32_less(float *y, __m256i q, __m256 d, __m256 m)
+{
+    __m128i half[2] = {_mm256_castsi256_si128(q),
+                       _mm256_extracti128_si256(q, 1)};
+
+    UNROLL
+    for (int i = 0; i < 2; i++, y += 16) {
+        __m256 a = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(half[i]));
+        __m256 b = _mm256_cvtepi32_ps(
+            _mm256_cvtepi8_epi32(_mm_srli_si128(half[i], 8)));
+
+        _mm256_storeu_ps(y, _mm256_sub_ps(_mm256_mul_ps(a, d), m));
+        _mm256_storeu_ps(y + 8, _mm256_sub_ps(_mm256_mul_ps(b, d), m));
+    }
+}
+
+static void decode_q8_0(const uint8_t *b, float *y)
+{
+    __m256 d = _mm256_set1_ps(f16_at(b));
+
+    put16(y, load16(b + 2), d);
+    put16(y + 16, load16(b + 18), d);
+}
+
+static void decode_q4_0(const uint8_t *b, float *y)
+{
+    const __m128i low = _mm_set1_epi8(15), eight = _mm_set1_epi8(8);
+    __m256 d = _mm256_set1_ps(f16_at(b));
+    __m128i q = load16(b + 2);
+    __m128i hi = _mm_and_si128(_mm_srli_epi16(q, 4), low);
+
+    put16(y, _mm_sub_epi8(_mm_and_si128(q, low), eight), d);
+    put16(y + 16, _mm_sub_epi8(hi, eight), d);
+}
+
+/* Q4_K, and Q5_K when `high` points to its fifth bits. */
+INLINE void decode_k45(const uint8_t *b, const uint8_t *high,
+                       const uint8_t *q, float *y)
+{
+    const __m256i low = _mm256_set1_epi8(15), five = _mm256_set1_epi8(16);
+    float d = f16_at(b), m = f16_at(b + 2);
+    uint8_t scale[8], min[8];
+
+    quant_k_scales(b + 4, scale, min);
+    for (int g = 0; g < 8; g++, y += 32) {
+        __m256i v = load32(q + g / 2 * 32);
+
+        v = _mm256_and_si256(g % 2 ? _mm256_srli_epi16(v, 4) : v, low);
+        if (high) {
+            __m256i bit = _mm256_set1_epi8((char)(1 << g));
+            __m256i h = _mm256_and_si256(load32(high), bit);
+
+            h = _mm256_and_si256(_mm256_cmpeq_epi8(h, bit), five);
+            v = _mm256_or_si256(v, h);
+        }
+        put32_less(y, v, _mm256_set1_ps(d * (float)scale[g]),
+                   _mm256_set1_ps(m * (float)min[g]));
+    }
+}
+
+static void decode_q4_k(const uint8_t *b, float *y)
+{
+    decode_k45(b, NULL, b + 16, y);
+}
+
+static void decode_q5_k(const uint8_t *b, float *y)
+{
+    decode_k45(b, b + 16, b + 48, y);
+}
+
+static void decode_q6_k(const uint8_t *b, float *y)
+{
+    const __m256i low = _mm256_set1_epi8(15), top = _mm256_set1_epi8(48);
+    const __m256i bias = _mm256_set1_epi8(32);
+    float d = f16_at(b + 208);
+
+    for (int half = 0; half < 2; half++) {
+        const uint8_t *s = b + 192 + half * 8;
+        __m256i h = load32(b + 128 + half * 32);
+        __m256i l[2] = {load32(b + half * 64), load32(b + half * 64 + 32)};
+        __m256i up[4] = {_mm256_slli_epi16(h, 4), _mm256_slli_epi16(h, 2), h,
+                         _mm256_srli_epi16(h, 2)};
+
+        UNROLL
+        for (int c = 0; c < 4; c++, y += 32) {
+            __m256i v = c < 2 ? l[c % 2] : _mm256_srli_epi16(l[c % 2], 4);
+
+            v = _mm256_or_si256(_mm256_and_si256(v, low),
+                                _mm256_and_si256(up[c], top));
+            v = _mm256_sub_epi8(v, bias);
+            put16(y, _mm256_castsi256_si128(v),
+                  _mm256_set1_ps(d * (float)(int8_t)s[c * 2]));
+            put16(y + 16, _mm256_extracti128_si256(v, 1),
+                  _mm256_set1_ps(d * (float)(int8_t)s[c * 2 + 1]));
+        }
+    }
+}
+
+INLINE void blocks(void (*one)(const uint8_t *b, float *y), const uint8_t *b,
+                   size_t bytes, float *y, size_t elems, size_t n)
+{
+    for (; n; n -= elems, b += bytes, y += elems)
+        one(b, y);
+}
+
+static void decode_f16(const uint8_t *b, float *y, size_t n)
+{
+    size_t i = 0;
+
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps(y + i, _mm256_cvtph_ps(load16(b + 2 * i)));
+    for (; i < n; i++)
+        y[i] = f16_at(b + 2 * i);
+}
+
+static void decode_bf16(const uint8_t *b, float *y, size_t n)
+{
+    size_t i = 0;
+
+    for (; i + 8 <= n; i += 8) {
+        __m256i v = _mm256_cvtepu16_epi32(load16(b + 2 * i));
+
+        _mm256_storeu_ps(y + i, _mm256_castsi256_ps(_mm256_slli_epi32(v, 16)));
+    }
+    kern_dequant(KERN_BF16, b + 2 * i, y + i, n - i);
+}
+
+static void avx2_decode(enum kern_type t, const void *src, float *dst,
+                        size_t n)
+{
+    switch (t) {
+    case KERN_F32:
+        memcpy(dst, src, n * sizeof(*dst));
+        return;
+    case KERN_F16:
+        decode_f16(src, dst, n);
+        return;
+    case KERN_BF16:
+        decode_bf16(src, dst, n);
+        return;
+    case KERN_Q8_0:
+        blocks(decode_q8_0, src, 34, dst, 32, n);
+        return;
+    case KERN_Q4_0:
+        blocks(decode_q4_0, src, 18, dst, 32, n);
+        return;
+    case KERN_Q4_K:
+        blocks(decode_q4_k, src, 144, dst, 256, n);
+        return;
+    case KERN_Q5_K:
+        blocks(decode_q5_k, src, 176, dst, 256, n);
+        return;
+    case KERN_Q6_K:
+        blocks(decode_q6_k, src, 210, dst, 256, n);
+        return;
+    }
+    kern_dequant(t, src, dst, n);
+}
+
+/* --- products ------------------------------------------------------------ */
+
+/* nx activation rows against the tile: nx * TILE_W sums in registers. */
+INLINE void tile_rows(const int nx, const float *w, int32_t nk, const float *x,
+                      size_t ldx, float *acc)
+{
+    __m256 s[3][TILE_W], xv[3], wv;
+    int32_t k = 0;
+
+    UNROLL
+    for (int r = 0; r < nx; r++)
+        UNROLL
+        for (int j = 0; j < TILE_W; j++)
+            s[r][j] = _mm256_loadu_ps(acc + (r * TILE_W + j) * 8);
+    for (; k + 8 <= nk; k += 8) {
+        UNROLL
+        for (int r = 0; r < nx; r++)
+            xv[r] = _mm256_loadu_ps(x + (size_t)r * ldx + k);
+        UNROLL
+        for (int j = 0; j < TILE_W; j++) {
+            wv = _mm256_load_ps(w + j * TILE_K + k);
+            UNROLL
+            for (int r = 0; r < nx; r++)
+                s[r][j] = _mm256_fmadd_ps(wv, xv[r], s[r][j]);
+        }
+    }
+    if (k < nk) {
+        __m256i mask = first(nk - k);
+
+        UNROLL
+        for (int j = 0; j < TILE_W; j++) {
+            wv = _mm256_load_ps(w + j * TILE_K + k);
+            UNROLL
+            for (int r = 0; r < nx; r++)
+                s[r][j] = _mm256_fmadd_ps(
+                    wv, _mm256_maskload_ps(x + (size_t)r * ldx + k, mask),
+                    s[r][j]);
+        }
+    }
+    UNROLL
+    for (int r = 0; r < nx; r++)
+        UNROLL
+        for (int j = 0; j < TILE_W; j++)
+            _mm256_storeu_ps(acc + (r * TILE_W + j) * 8, s[r][j]);
+}
+
+static void avx2_tile(const float *w, int32_t nk, const float *x, size_t ldx,
+                      int32_t rows, float *acc)
+{
+    for (; rows >= 3; rows -= 3, x += 3 * ldx, acc += 3 * TILE_W * 8)
+        tile_rows(3, w, nk, x, ldx, acc);
+    if (rows == 2)
+        tile_rows(2, w, nk, x, ldx, acc);
+    else if (rows == 1)
+        tile_rows(1, w, nk, x, ldx, acc);
+}
+
+static void avx2_norm(float *dst, const float *x, const float *w, int32_t n,
+                      float eps)
+{
+    __m256i tail = first(n % 8);
+    __m256 s = _mm256_setzero_ps(), v, inv;
+    int32_t i;
+
+    for (i = 0; i + 8 <= n; i += 8) {
+        v = _mm256_loadu_ps(x + i);
+        s = _mm256_fmadd_ps(v, v, s);
+    }
+    v = _mm256_maskload_ps(x + i, tail);
+    s = _mm256_fmadd_ps(v, v, s);
+    inv = _mm256_set1_ps(1.0f / sqrtf(sum8(s) / (float)n + eps));
+    for (i = 0; i + 8 <= n; i += 8) {
+        v = _mm256_mul_ps(_mm256_loadu_ps(x + i), inv);
+        _mm256_storeu_ps(dst + i, _mm256_mul_ps(v, _mm256_loadu_ps(w + i)));
+    }
+    v = _mm256_mul_ps(_mm256_maskload_ps(x + i, tail), inv);
+    v = _mm256_mul_ps(v, _mm256_maskload_ps(w + i, tail));
+    _mm256_maskstore_ps(dst + i, tail, v);
+}
+
+INLINE __m256 silu_mul(__m256 g, __m256 u)
+{
+    const __m256 one = _mm256_set1_ps(1.0f);
+    __m256 e = exp8(_mm256_sub_ps(_mm256_setzero_ps(), g));
+
+    return _mm256_mul_ps(_mm256_div_ps(g, _mm256_add_ps(one, e)), u);
+}
+
+static void avx2_swiglu(float *gate, const float *up, size_t n)
+{
+    __m256i tail = first((int32_t)(n % 8));
+    size_t i;
+    __m256 v;
+
+    for (i = 0; i + 8 <= n; i += 8) {
+        v = silu_mul(_mm256_loadu_ps(gate + i), _mm256_loadu_ps(up + i));
+        _mm256_storeu_ps(gate + i, v);
+    }
+    v = silu_mul(_mm256_maskload_ps(gate + i, tail),
+                 _mm256_maskload_ps(up + i, tail));
+    _mm256_maskstore_ps(gate + i, tail, v);
+}
+
+static void avx2_to_f16(uint16_t *dst, const float *src, size_t n)
+{
+    size_t i = 0;
+
+    for (; i + 8 <= n; i += 8)
+        _mm_storeu_si128((__m128i *)(dst + i),
+                         _mm256_cvtps_ph(_mm256_loadu_ps(src + i),
+                                         _MM_FROUND_TO_NEAREST_INT));
+    for (; i < n; i++)
+        dst[i] = _cvtss_sh(src[i], _MM_FROUND_TO_NEAREST_INT);
+}
+
+/* --- attention ------------------------------------------------------------ */
+
+/* Scores of four keys: each its own chain, so grouping changes nothing. */
+INLINE void score4(const struct cpu_attend *a, const uint16_t *k, float *p)
+{
+    size_t dim = (size_t)a->head_dim;
+    __m256 s[4];
+
+    UNROLL
+    for (int j = 0; j < 4; j++)
+        s[j] = _mm256_setzero_ps();
+    for (size_t d = 0; d < dim; d += 8) {
+        __m256 q = _mm256_loadu_ps(a->q + d);
+
+        UNROLL
+        for (size_t j = 0; j < 4; j++)
+            s[j] = _mm256_fmadd_ps(
+                q, _mm256_cvtph_ps(load16(k + j * dim + d)), s[j]);
+    }
+    UNROLL
+    for (int j = 0; j < 4; j++)
+        p[j] = sum8(s[j]) * a->scale;
+}
+
+/* out[d..d+8*nd) = out * keep + sum of p[j] v[j]. */
+INLINE void mix(const int nd, const struct cpu_attend *a, const uint16_t *v,
+                int32_t n, const float *p, float keep, size_t d)
+{
+    size_t dim = (size_t)a->head_dim;
+    __m256 o[4], w = _mm256_set1_ps(keep);
+
+    UNROLL
+    for (int c = 0; c < nd; c++)
+        o[c] = _mm256_mul_ps(_mm256_loadu_ps(a->out + d + 8 * c), w);
+    for (int32_t j = 0; j < n; j++, v += dim) {
+        w = _mm256_set1_ps(p[j]);
+        UNROLL
+        for (int c = 0; c < nd; c++)
+            o[c] = _mm256_fmadd_ps(w, _mm256_cvtph_ps(load16(v + d + 8 * c)),
+                                   o[c]);
+    }
+    UNROLL
+    for (int c = 0; c < nd; c++)
+        _mm256_storeu_ps(a->out + d + 8 * c, o[c]);
+}
+
+/* One block of n positions; *max and *sum are the running softmax. Keys of
+ * the page beyond n may be read (they are the page's own memory) but count
+ * for nothing. */
+static void attend_block(const struct cpu_attend *a, const uint16_t *k,
+                         const uint16_t *v, int32_t n, float *max, float *sum)
+{
+    _Alignas(32) float p[KV_PAGE];
+    float top = *max, keep;
+    size_t dim = (size_t)a->head_dim, d = 0;
+    __m256 s = _mm256_setzero_ps(), t;
+
+    for (int32_t j = 0; j < n; j += 4)
+        score4(a, k + (size_t)j * dim, p + j);
+    for (int32_t j = 0; j < n; j++)
+        top = p[j] > top ? p[j] : top;
+    for (int32_t j = n; j < KV_PAGE; j++)
+        p[j] = -INFINITY;
+    t = _mm256_set1_ps(top);
+    for (int32_t j = 0; j < n; j += 8) {
+        __m256 e = exp8(_mm256_sub_ps(_mm256_load_ps(p + j), t));
+
+        s = _mm256_add_ps(s, e);
+        _mm256_store_ps(p + j, e);
+    }
+    keep = _mm256_cvtss_f32(exp8(_mm256_set1_ps(*max - top)));
+    *sum = *sum * keep + sum8(s);
+    *max = top;
+    for (; d + 32 <= dim; d += 32)
+        mix(4, a, v, n, p, keep, d);
+    for (; d < dim; d += 8)
+        mix(1, a, v, n, p, keep, d);
+}
+
+static void avx2_attend(const struct cpu_attend *a)
+{
+    float max = -INFINITY, sum = 0, inv;
+
+    if (a->head_dim % 8) {
+        cpu_set_ref.attend(a);
+        return;
+    }
+    memset(a->out, 0, sizeof(*a->out) * (size_t)a->head_dim);
+    for (int32_t p = 0; p <= a->pos; p += KV_PAGE) {
+        size_t off = (size_t)a->pages[p / KV_PAGE] * a->page_stride;
+        int32_t n = a->pos + 1 - p < KV_PAGE ? a->pos + 1 - p : KV_PAGE;
+
+        attend_block(a, a->k + off, a->v + off, n, &max, &sum);
+    }
+    inv = 1.0f / sum;
+    for (int32_t d = 0; d < a->head_dim; d++)
+        a->out[d] *= inv;
+}
+
+const struct cpu_set cpu_set_avx2 = {
+    .name = "cpu-avx2",
+    .decode = avx2_decode,
+    .tile = avx2_tile,
+    .norm = avx2_norm,
+    .attend = avx2_attend,
+    .swiglu = avx2_swiglu,
+    .to_f16 = avx2_to_f16,
+};
