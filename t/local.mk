@@ -44,11 +44,6 @@ fuzz_tests += t/fuzz/json_read
 t_fuzz_json_read_SOURCES = t/fuzz/json_read.c $(fuzz_main)
 t_fuzz_json_read_LDADD = libp_json.a libp_base.a $(YAJL_LIBS)
 t_fuzz_json_read_LDFLAGS = $(fuzz_ldflags)
-# db, acct
-unit_tests += t/unit/db_open t/unit/db_writer
-DB_LDADD = libp_db.a libp_base.a $(SQLITE_LIBS)
-t_unit_db_open_LDADD = $(DB_LDADD)
-t_unit_db_writer_LDADD = $(DB_LDADD)
 check_PROGRAMS += $(fuzz_tests)
 # api: bodies
 unit_tests += t/unit/api_body
@@ -59,4 +54,14 @@ t_unit_kernels_ops_LDADD = $(P_KERN_LIBS) libp_base.a
 t_unit_kernels_quant_LDADD = $(P_KERN_LIBS) libp_base.a
 t_unit_kernels_onetext_LDADD = $(P_KERN_LIBS) libp_base.a
 EXTRA_DIST += t/data/kernels/blocks.txt t/data/kernels/make-blocks.py
+# fcgi
+unit_tests += t/unit/fcgi_req t/unit/fcgi_conf
+t_unit_fcgi_req_LDADD = libp_fcgi.a libp_base.a
+t_unit_fcgi_conf_LDADD = libp_fcgi.a libp_base.a
+fuzz_tests += t/fuzz/fcgi_params
+t_fuzz_fcgi_params_SOURCES = t/fuzz/fcgi_params.c $(fuzz_main)
+t_fuzz_fcgi_params_LDADD = libp_fcgi.a libp_base.a
+t_fuzz_fcgi_params_LDFLAGS = $(fuzz_ldflags)
+EXTRA_DIST += t/lib/Pen/Daemon.pm t/lib/Pen/Fcgi.pm t/lib/Pen/Nginx.pm \
+	t/lib/Pen/Http.pm
 check_PROGRAMS += $(unit_tests)

@@ -111,5 +111,8 @@ void api_gone(struct exchange *x);
 /* The writer gave up on a client that does not read: as api_gone, but the
  * row says slow_client. */
 void api_slow(struct exchange *x);
+/* The daemon ends before this stream did (drain timeout): the generation
+ * stops and the next pumps end the answer with a server error. */
+void api_cut(struct exchange *x);
 
 #endif

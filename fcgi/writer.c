@@ -1,0 +1,314 @@
+#include "fcgi/writer.h"
+#include "base/thread.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define EVENTS 64
+
+static void signal_thread(struct writer *w)
+{
+    uint64_t one = 1;
+
+    while (write(w->event_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+        ;
+}
+
+void writer_wake(void *arg)
+{
+    struct conn *c = arg;
+    struct writer *w = c->writer;
+    bool first;
+
+    if (atomic_exchange_explicit(&c->queued, 1, memory_order_acq_rel))
+        return;
+    c->ready_next = NULL; /* ours alone while queued was 0 */
+    pthread_mutex_lock(&w->mu);
+    first = !w->ready;
+    if (first)
+        w->ready = c;
+    else
+        w->ready_tail->ready_next = c;
+    w->ready_tail = c;
+    pthread_mutex_unlock(&w->mu);
+    if (first)
+        signal_thread(w);
+}
+
+void writer_take(struct conn *c)
+{
+    atomic_store_explicit(&c->handed, 1, memory_order_release);
+    writer_wake(c);
+}
+
+/* --- one stream ---------------------------------------------------------- */
+
+static void adopt(struct writer *w, struct conn *c)
+{
+    c->adopted = true;
+    c->dropped = false;
+    c->polled = false;
+    c->stuck_us = 0;
+    c->due_us = 0;
+    c->prev_open = NULL;
+    c->next_open = w->open;
+    if (w->open)
+        w->open->prev_open = c;
+    w->open = c;
+}
+
+static void leave(struct writer *w, struct conn *c, enum conn_end how)
+{
+    if (c->polled)
+        epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
+    if (c->next_open)
+        c->next_open->prev_open = c->prev_open;
+    if (c->prev_open)
+        c->prev_open->next_open = c->next_open;
+    else
+        w->open = c->next_open;
+    c->adopted = false;
+    conn_end(c, how);
+}
+
+/* Nothing more is sent; the exchange is pumped on until its row is closed. */
+static void drop(struct conn *c)
+{
+    c->dropped = true;
+    c->stuck_us = 0;
+    buf_clear(&c->pend);
+}
+
+static void pump(struct writer *w, struct conn *c, int64_t now)
+{
+    enum x_pump more;
+
+    buf_clear(&w->waste);
+    more = api_pump(&c->x, c->dropped ? &w->waste : &c->pend, now);
+    c->done = more != X_MORE;
+    if (more == X_FAILED || c->pend.failed) {
+        if (!c->done)
+            api_gone(&c->x);
+        drop(c);
+    }
+}
+
+/* Tell us when the socket takes bytes again: once, then ask anew. */
+static void watch(struct writer *w, struct conn *c)
+{
+    struct epoll_event ev = {.events = EPOLLOUT | EPOLLONESHOT,
+                             .data.ptr = c};
+
+    if (epoll_ctl(w->epoll_fd, c->polled ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
+                  c->fd, &ev) == 0)
+        c->polled = true;
+}
+
+static void flush(struct writer *w, struct conn *c, int64_t now)
+{
+    size_t sent = 0;
+    bool blocked = false;
+
+    while (sent < c->pend.n && !blocked) {
+        size_t n = c->pend.n - sent;
+
+        n = n < OUT_PIECE ? n : OUT_PIECE;
+        if (!out_ready(c->fd)) {
+            blocked = true;
+        } else if (!out_put(&c->out, c->pend.p + sent, n)) {
+            if (!c->done)
+                api_gone(&c->x);
+            drop(c);
+            return;
+        } else {
+            sent += n;
+        }
+    }
+    buf_drop(&c->pend, sent);
+    if (!blocked)
+        c->stuck_us = 0;
+    else if (sent || !c->stuck_us)
+        c->stuck_us = now;
+    if (blocked)
+        watch(w, c);
+}
+
+static void check_slow(struct conn *c, int64_t now)
+{
+    bool full = !c->done && c->pend.n > WRITER_PEND_MAX;
+    bool stuck = c->stuck_us && now - c->stuck_us >= WRITER_STUCK_US;
+
+    if (!full && !stuck)
+        return;
+    log_warn("slow_client", "pending=%zu stuck_ms=%lld", c->pend.n,
+             c->stuck_us ? (long long)((now - c->stuck_us) / 1000) : 0LL);
+    if (!c->done)
+        api_slow(&c->x);
+    drop(c);
+    shutdown(c->fd, SHUT_RDWR); /* the client shall see an end */
+}
+
+static void set_due(struct writer *w, struct conn *c)
+{
+    int64_t due = c->done ? 0 : api_next_us(&c->x);
+
+    if (c->stuck_us && (!due || c->stuck_us + WRITER_STUCK_US < due))
+        due = c->stuck_us + WRITER_STUCK_US;
+    c->due_us = due;
+    if (due && (!w->scan_us || due < w->scan_us))
+        w->scan_us = due;
+}
+
+static void step(struct writer *w, struct conn *c)
+{
+    int64_t now = mono_us();
+
+    if (atomic_load_explicit(&c->hup, memory_order_acquire) && !c->dropped) {
+        if (!c->done)
+            api_gone(&c->x);
+        drop(c);
+    }
+    if (!c->done)
+        pump(w, c, now);
+    if (!c->dropped)
+        flush(w, c, now);
+    if (!c->dropped)
+        check_slow(c, now);
+    if (c->done && c->dropped)
+        leave(w, c, CONN_END_CUT);
+    else if (c->done && !c->pend.n)
+        leave(w, c, CONN_END_CLEAN);
+    else
+        set_due(w, c);
+}
+
+/* --- the thread ---------------------------------------------------------- */
+
+static void take_ready(struct writer *w)
+{
+    struct conn *c, *next;
+
+    pthread_mutex_lock(&w->mu);
+    c = w->ready;
+    w->ready = NULL;
+    pthread_mutex_unlock(&w->mu);
+    for (; c; c = next) {
+        next = c->ready_next;
+        /* From here on a new wake queues it again. */
+        atomic_exchange_explicit(&c->queued, 0, memory_order_acq_rel);
+        if (!c->adopted &&
+            !atomic_exchange_explicit(&c->handed, 0, memory_order_acq_rel))
+            continue; /* a late wake: the stream has ended */
+        if (!c->adopted)
+            adopt(w, c);
+        step(w, c);
+    }
+}
+
+static void scan_timers(struct writer *w)
+{
+    int64_t now = mono_us();
+    struct conn *c, *next;
+
+    w->scan_us = 0;
+    for (c = w->open; c; c = next) {
+        next = c->next_open; /* step removes at most c */
+        if (c->due_us && c->due_us <= now)
+            step(w, c);
+        else if (c->due_us && (!w->scan_us || c->due_us < w->scan_us))
+            w->scan_us = c->due_us;
+    }
+}
+
+static void cut_all(struct writer *w)
+{
+    struct conn *c, *next;
+
+    for (c = w->open; c; c = next) {
+        next = c->next_open;
+        if (!c->done)
+            api_cut(&c->x);
+        step(w, c);
+    }
+}
+
+static int wait_ms(const struct writer *w)
+{
+    int64_t left;
+
+    if (!w->scan_us)
+        return -1;
+    left = (w->scan_us - mono_us() + 999) / 1000;
+    return left < 0 ? 0 : left > 60000 ? 60000 : (int)left;
+}
+
+static void *run(void *arg)
+{
+    struct writer *w = arg;
+    struct epoll_event ev[EVENTS];
+
+    while (!atomic_load_explicit(&w->stop, memory_order_acquire)) {
+        int n = epoll_wait(w->epoll_fd, ev, EVENTS, wait_ms(w));
+
+        for (int i = 0; i < n; i++) {
+            uint64_t count;
+
+            if (ev[i].data.ptr)
+                step(w, ev[i].data.ptr);
+            else if (read(w->event_fd, &count, sizeof(count)) < 0)
+                continue; /* somebody's wake was counted already */
+        }
+        take_ready(w);
+        if (atomic_exchange_explicit(&w->cut, 0, memory_order_acq_rel))
+            cut_all(w);
+        if (w->scan_us && w->scan_us <= mono_us())
+            scan_timers(w);
+    }
+    return NULL;
+}
+
+enum st writer_start(struct writer *w, struct err *e)
+{
+    struct epoll_event ev = {.events = EPOLLIN};
+    enum st st;
+
+    *w = (struct writer){0};
+    pthread_mutex_init(&w->mu, NULL);
+    buf_init(&w->waste, BUF_ANSWER);
+    w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    w->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (w->epoll_fd < 0 || w->event_fd < 0 ||
+        epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, w->event_fd, &ev) < 0)
+        return err_set(e, ST_IO, "writer", "%s", err_sys(errno));
+    st = thread_start(&w->thread, "writer", run, w, e);
+    w->started = !st;
+    return st;
+}
+
+void writer_cut(struct writer *w)
+{
+    atomic_store_explicit(&w->cut, 1, memory_order_release);
+    signal_thread(w);
+}
+
+void writer_stop(struct writer *w)
+{
+    if (!w->started)
+        return;
+    atomic_store_explicit(&w->stop, 1, memory_order_release);
+    signal_thread(w);
+    pthread_join(w->thread, NULL);
+    w->started = false;
+}
+
+void writer_release(struct writer *w)
+{
+    buf_release(&w->waste);
+    close(w->epoll_fd);
+    close(w->event_fd);
+    pthread_mutex_destroy(&w->mu);
+}

@@ -1,4 +1,0 @@
--- db_commit: end of a transaction.
--- binds: none
--- plan: script
-COMMIT;

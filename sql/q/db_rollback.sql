@@ -1,4 +1,0 @@
--- db_rollback: as if it never began.
--- binds: none
--- plan: script
-ROLLBACK;
