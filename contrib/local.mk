@@ -11,3 +11,6 @@ EXTRA_DIST += contrib/demo-model/README.md \
 	contrib/demo-model/make_vectors.py contrib/demo-model/refmodel.py \
 	contrib/demo-model/test_template.py contrib/demo-model/train.py \
 	contrib/demo-model/train_bpe.py
+EXTRA_DIST += contrib/mkmodel contrib/mkmodel.d/main.mjs \
+	contrib/mkmodel.d/gguf.mjs contrib/mkmodel.d/vocab.mjs \
+	contrib/mkmodel.d/weights.mjs

@@ -44,6 +44,11 @@ fuzz_tests += t/fuzz/json_read
 t_fuzz_json_read_SOURCES = t/fuzz/json_read.c $(fuzz_main)
 t_fuzz_json_read_LDADD = libp_json.a libp_base.a $(YAJL_LIBS)
 t_fuzz_json_read_LDFLAGS = $(fuzz_ldflags)
+# db, acct
+unit_tests += t/unit/db_open t/unit/db_writer
+DB_LDADD = libp_db.a libp_base.a $(SQLITE_LIBS)
+t_unit_db_open_LDADD = $(DB_LDADD)
+t_unit_db_writer_LDADD = $(DB_LDADD)
 check_PROGRAMS += $(fuzz_tests)
 # api: bodies
 unit_tests += t/unit/api_body

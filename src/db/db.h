@@ -22,7 +22,9 @@ enum db_mode {
 };
 
 /* Errors: ST_IO (cannot open), ST_UNSUPPORTED (the file is newer than this
- * program), ST_FORMAT (not a database, or not ours). */
+ * program, or older and opened for reading), ST_FORMAT (not a database, or
+ * not ours), ST_BUSY (locked for 5 s). What root creates belongs to the owner
+ * of the folder. */
 enum st db_open(struct db **out, const char *path, enum db_mode mode,
                 struct err *e) MUST_CHECK;
 void db_close(struct db *db); /* NULL ok */
@@ -36,19 +38,26 @@ void db_bind_num(struct db_stmt *s, int at, double v);
 void db_bind_str(struct db_stmt *s, int at, const char *v); /* NULL: null */
 void db_bind_blob(struct db_stmt *s, int at, const void *v, size_t n);
 void db_bind_null(struct db_stmt *s, int at);
-/* Next row: *row = true when there is one. */
+/* Next row: *row = true when there is one. Errors: ST_BUSY, ST_IO, ST_FORMAT,
+ * ST_NOMEM can pass; ST_INTERNAL (a constraint, our mistake) cannot. */
 enum st db_step(struct db_stmt *s, bool *row, struct err *e) MUST_CHECK;
-/* Run a statement that returns no rows. */
+/* Enough rows: a statement left in the middle would pin the WAL. */
+void db_done(struct db_stmt *s);
+/* Run a statement to its end; rows are not looked at. */
 enum st db_run(struct db_stmt *s, struct err *e) MUST_CHECK;
 int64_t db_col_int(struct db_stmt *s, int col);
 double db_col_num(struct db_stmt *s, int col);
 bool db_col_null(struct db_stmt *s, int col);
-const char *db_col_str(struct db_stmt *s, int col); /* valid until step */
+/* Valid until the next step; "" for null. */
+const char *db_col_str(struct db_stmt *s, int col);
 const void *db_col_blob(struct db_stmt *s, int col, size_t *n);
 int64_t db_last_id(struct db *db);
 
 enum st db_begin(struct db *db, struct err *e) MUST_CHECK; /* IMMEDIATE */
 enum st db_commit(struct db *db, struct err *e) MUST_CHECK;
 void db_rollback(struct db *db);
+
+/* How long a statement waits for another process's lock; 5,000 at first. */
+void db_busy_ms(struct db *db, int ms);
 
 #endif

@@ -3,7 +3,11 @@
  *
  * Posts are grouped into transactions (at most 1,000 posts or 20 ms). A
  * busy or full disk keeps the group and retries: a post that was accepted is
- * never dropped while the process lives. Owns the write connection.
+ * never dropped while the process lives; failures are logged at most once a
+ * minute. A post that can never work (it breaks a constraint: our mistake) is
+ * logged as lost and ends alone. Owns the write connection. While idle, or
+ * when the WAL is large, it tries to cut the WAL to nothing, which works as
+ * soon as no reader holds it.
  */
 #ifndef DB_WRITER_H
 #define DB_WRITER_H
@@ -16,8 +20,9 @@ struct db_post {
     /* Runs on the writer thread inside a transaction; may run again after a
      * failed commit. Returns ST_OK or an error that aborts the group. */
     enum st (*run)(struct db *db, void *arg, struct err *e);
-    /* Runs on the writer thread once the transaction is durable in the WAL;
-     * NULL ok. Frees `arg`. It must only signal. */
+    /* Runs on the writer thread once the transaction is durable in the WAL
+     * (or the post is lost, as above); NULL ok. Frees `arg`. It must only
+     * signal. */
     void (*done)(void *arg);
     void *arg;
 };
@@ -32,12 +37,14 @@ struct db_writer_state {
 /* max_queue posts may wait (10,000 is usual). */
 enum st db_writer_open(struct db_writer **out, const char *path,
                        size_t max_queue, struct err *e) MUST_CHECK;
-/* Commit what is queued (trying at most `ms`), stop, close. */
+/* Commit what is queued (trying at most `ms`), stop, close. Posts that are
+ * left then are counted in the log; their `done` never runs. NULL ok. */
 void db_writer_close(struct db_writer *w, int64_t ms);
 /* ST_BUSY when the queue is full: admission answers 503. */
 enum st db_post(struct db_writer *w, const struct db_post *p, struct err *e)
     MUST_CHECK;
-/* For closing posts of requests already admitted: always takes it. */
+/* For closing posts of requests already admitted: always takes it. Not after
+ * db_writer_close began. */
 void db_post_always(struct db_writer *w, const struct db_post *p);
 void db_writer_state(struct db_writer *w, struct db_writer_state *out);
 

@@ -1,0 +1,212 @@
+// mkmodel: GGUF files of any supported shape and type with random weights.
+//
+// The same options give the same bytes on every little-endian machine: own
+// generator, own rounding, no clock. Weights are written as they are made, so
+// a file of many gigabytes needs a few megabytes beside its vocabulary.
+
+import { closeSync, openSync, rmSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { openVocab } from './vocab.mjs';
+import { TYPES, writeTensor } from './weights.mjs';
+import { GgufWriter } from './gguf.mjs';
+
+const HELP = `Usage: contrib/mkmodel [OPTION]... -o FILE
+Write a GGUF v3 file with random weights: for tests and measurements of speed.
+
+  --arch qwen3|qwen2|llama   [qwen3]
+  --layers N                 [2]
+  --width N                  embedding length [256]
+  --heads N                  query heads [4]
+  --kv-heads N               key and value heads [2]
+  --head-dim N               [width / heads]
+  --ff N                     feed-forward length [3 * width]
+  --ctx N                    context length [2048]
+  --type T                   of matrices: f32 f16 bf16 q8_0 q4_0 q4_k q5_k
+                             q6_k; vectors are F32 [q8_0]
+  --vocab synthetic:N        a made-up byte-level BPE of N tokens, or
+          npm:PACKAGE        the vocabulary of a tokenizer package: a folder,
+                             or a name installed here or in t/js
+                             [synthetic:512]
+  --untied                   a separate output matrix
+  --rope-base X              [10000]
+  --seed N                   [1]
+  -o, --output FILE
+`;
+
+class Usage extends Error {}
+
+const OPTIONS = {
+    arch: { type: 'string', default: 'qwen3' },
+    layers: { type: 'string', default: '2' },
+    width: { type: 'string', default: '256' },
+    heads: { type: 'string', default: '4' },
+    'kv-heads': { type: 'string', default: '2' },
+    'head-dim': { type: 'string' },
+    ff: { type: 'string' },
+    ctx: { type: 'string', default: '2048' },
+    type: { type: 'string', default: 'q8_0' },
+    vocab: { type: 'string', default: 'synthetic:512' },
+    untied: { type: 'boolean', default: false },
+    'rope-base': { type: 'string', default: '10000' },
+    seed: { type: 'string', default: '1' },
+    output: { type: 'string', short: 'o' },
+    help: { type: 'boolean', default: false },
+};
+
+function whole(values, name, min, max) {
+    const text = values[name];
+    const n = Number(text);
+
+    if (!/^\d+$/.test(text) || n < min || n > max)
+        throw new Usage(`--${name} takes a number from ${min} to ${max}, ` +
+            `not '${text}'`);
+    return n;
+}
+
+function shapeOf(values) {
+    const s = { arch: values.arch, untied: values.untied };
+
+    if (!['qwen3', 'qwen2', 'llama'].includes(s.arch))
+        throw new Usage(`--arch takes qwen3, qwen2 or llama, not '${s.arch}'`);
+    s.layers = whole(values, 'layers', 1, 1000);
+    s.width = whole(values, 'width', 1, 1 << 20);
+    s.heads = whole(values, 'heads', 1, 65536);
+    s.kvHeads = whole(values, 'kv-heads', 1, 65536);
+    values['head-dim'] ??= String(Math.floor(s.width / s.heads));
+    s.headDim = whole(values, 'head-dim', 2, 65536);
+    values.ff ??= String(3 * s.width);
+    s.ff = whole(values, 'ff', 1, 1 << 24);
+    s.ctx = whole(values, 'ctx', 1, 1 << 30);
+    s.seed = whole(values, 'seed', 0, 2 ** 32 - 1);
+    s.ropeBase = Number(values['rope-base']);
+    if (!(s.ropeBase > 0 && Number.isFinite(s.ropeBase)))
+        throw new Usage(`--rope-base takes a positive number`);
+    if (s.heads % s.kvHeads)
+        throw new Usage(`--heads ${s.heads} is not a multiple of ` +
+            `--kv-heads ${s.kvHeads}`);
+    if (s.headDim % 2)
+        throw new Usage(`--head-dim ${s.headDim} is odd: rotary positions ` +
+            `turn pairs`);
+    s.type = TYPES[values.type];
+    if (!s.type)
+        throw new Usage(`--type takes ${Object.keys(TYPES).join(', ')}, not ` +
+            `'${values.type}'`);
+    for (const [name, n] of [['width', s.width], ['ff', s.ff],
+        ['heads * head-dim', s.heads * s.headDim]])
+        if (n % s.type.elems)
+            throw new Usage(`${values.type} needs rows that are multiples of ` +
+                `${s.type.elems}: ${name} is ${n}`);
+    return s;
+}
+
+// Gains: every matrix keeps the size of what it is given, what a layer adds
+// to the residual stream shrinks with their number, and the logits of a
+// normalised state have a standard deviation of about 2.5.
+function tensorsOf(s, nTokens) {
+    const list = [];
+    const r = 2.5 / Math.sqrt(s.width);
+    const add = r * Math.SQRT2 / Math.sqrt(s.layers);
+    const q = s.heads * s.headDim;
+    const kv = s.kvHeads * s.headDim;
+    const matrix = (name, rows, cols, gain) => list.push({
+        name: `${name}.weight`, dims: [cols, rows], type: s.type,
+        std: gain / Math.sqrt(cols),
+    });
+    const vector = (name, n, mean, std) => list.push({
+        name, dims: [n], type: TYPES.f32, mean, std,
+    });
+
+    matrix('token_embd', nTokens, s.width, r * Math.sqrt(s.width));
+    for (let l = 0; l < s.layers; l++) {
+        const b = `blk.${l}.`;
+
+        vector(`${b}attn_norm.weight`, s.width, 1, 0.1);
+        matrix(`${b}attn_q`, q, s.width, 1.5);
+        matrix(`${b}attn_k`, kv, s.width, 1.5);
+        matrix(`${b}attn_v`, kv, s.width, 1);
+        if (s.arch === 'qwen2') {
+            vector(`${b}attn_q.bias`, q, 0, 0.2);
+            vector(`${b}attn_k.bias`, kv, 0, 0.2);
+            vector(`${b}attn_v.bias`, kv, 0, 0.2);
+        }
+        if (s.arch === 'qwen3') {
+            vector(`${b}attn_q_norm.weight`, s.headDim, 1, 0.1);
+            vector(`${b}attn_k_norm.weight`, s.headDim, 1, 0.1);
+        }
+        matrix(`${b}attn_output`, s.width, q, add * 2);
+        vector(`${b}ffn_norm.weight`, s.width, 1, 0.1);
+        matrix(`${b}ffn_gate`, s.ff, s.width, 1);
+        matrix(`${b}ffn_up`, s.ff, s.width, 1);
+        matrix(`${b}ffn_down`, s.width, s.ff, add * 2);
+    }
+    vector('output_norm.weight', s.width, 1, 0.1);
+    if (s.untied)
+        matrix('output', nTokens, s.width, r * Math.sqrt(s.width));
+    return list;
+}
+
+function writeMeta(w, s, vocab) {
+    const a = s.arch;
+
+    w.str('general.architecture', a);
+    w.str('general.name', `random ${a}, seed ${s.seed}`);
+    w.u32('general.file_type', s.type.fileType);
+    w.u32('general.quantization_version', 2);
+    w.u32(`${a}.block_count`, s.layers);
+    w.u32(`${a}.context_length`, s.ctx);
+    w.u32(`${a}.embedding_length`, s.width);
+    w.u32(`${a}.feed_forward_length`, s.ff);
+    w.u32(`${a}.attention.head_count`, s.heads);
+    w.u32(`${a}.attention.head_count_kv`, s.kvHeads);
+    w.u32(`${a}.attention.key_length`, s.headDim);
+    w.u32(`${a}.attention.value_length`, s.headDim);
+    w.f32(`${a}.attention.layer_norm_rms_epsilon`, 1e-6);
+    w.f32(`${a}.rope.freq_base`, s.ropeBase);
+    w.u32(`${a}.rope.dimension_count`, s.headDim);
+    w.u32(`${a}.vocab_size`, vocab.tokens.length);
+    vocab.write(w);
+}
+
+function main() {
+    let values;
+
+    try {
+        ({ values } = parseArgs({ options: OPTIONS }));
+    } catch (e) {
+        throw new Usage(e.message.split('\n')[0]);
+    }
+    if (values.help) {
+        process.stdout.write(HELP);
+        return;
+    }
+    if (!values.output)
+        throw new Usage('-o FILE is missing');
+    const s = shapeOf(values);
+    const vocab = openVocab(values.vocab, Usage);
+    const tensors = tensorsOf(s, vocab.tokens.length);
+    const fd = openSync(values.output, 'w');
+
+    try {
+        const w = new GgufWriter(fd);
+
+        writeMeta(w, s, vocab);
+        w.directory(tensors);
+        for (const t of tensors) {
+            writeTensor(w, t, s.seed);
+            w.align();
+        }
+        w.flush();
+    } catch (e) {
+        rmSync(values.output, { force: true });
+        throw e;
+    } finally {
+        closeSync(fd);
+    }
+}
+
+try {
+    main();
+} catch (e) {
+    process.stderr.write(`mkmodel: ${e.message}\n`);
+    process.exitCode = e instanceof Usage ? 2 : 1;
+}

@@ -1,0 +1,4 @@
+-- db_commit: end of a transaction.
+-- binds: none
+-- plan: script
+COMMIT;

@@ -1,0 +1,4 @@
+-- db_rollback: as if it never began.
+-- binds: none
+-- plan: script
+ROLLBACK;

