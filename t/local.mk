@@ -54,7 +54,9 @@ check_PROGRAMS += $(fuzz_tests)
 unit_tests += t/unit/api_body
 t_unit_api_body_LDADD = libp_api.a libp_json.a libp_base.a $(YAJL_LIBS)
 # kernels
-unit_tests += t/unit/kernels_ops t/unit/kernels_quant t/unit/kernels_onetext
+unit_tests += t/unit/kernels_ops t/unit/kernels_quant t/unit/kernels_onetext \
+	t/unit/kernels_pool
+t_unit_kernels_pool_LDADD = libp_kernels.a libp_base.a
 t_unit_kernels_ops_LDADD = $(P_KERN_LIBS) libp_base.a
 t_unit_kernels_quant_LDADD = $(P_KERN_LIBS) libp_base.a
 t_unit_kernels_onetext_LDADD = $(P_KERN_LIBS) libp_base.a

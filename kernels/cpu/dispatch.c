@@ -5,16 +5,30 @@
 
 #include <stdio.h>
 #include <sys/mman.h>
+#ifdef HAVE_X86_64
+#include <cpuid.h>
+#endif
 
 #define ALIGN 64
 /* From here on memory comes from mmap: zeroed lazily, huge pages welcome. */
 #define MAP_FROM ((size_t)1 << 20)
 
+#ifdef HAVE_X86_64
+static bool have_avx2(void)
+{
+    unsigned int a, b, c, d;
+
+    /* The builtin also asks whether the system keeps the registers; clang
+     * 14 does not know the name "f16c". */
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+#endif
+
 static const struct cpu_set *choose(enum kern_cpu_set set)
 {
 #ifdef HAVE_X86_64
-    if (set != KERN_CPU_REF && __builtin_cpu_supports("avx2") &&
-        __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
+    if (set != KERN_CPU_REF && have_avx2())
         return &cpu_set_avx2;
 #endif
     return set == KERN_CPU_AVX2 ? NULL : &cpu_set_ref;
