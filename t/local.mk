@@ -49,6 +49,12 @@ unit_tests += t/unit/db_open t/unit/db_writer
 DB_LDADD = libp_db.a libp_base.a $(SQLITE_LIBS)
 t_unit_db_open_LDADD = $(DB_LDADD)
 t_unit_db_writer_LDADD = $(DB_LDADD)
+unit_tests += t/unit/acct_keys t/unit/acct_ledger
+ACCT_LDADD = libp_acct.a libp_db.a libp_crypt.a libp_base.a $(SQLITE_LIBS) \
+	$(GNUTLS_LIBS)
+EXTRA_DIST += t/lib/tap.h t/lib/tmpdir.h t/0700-sql.t
+t_unit_acct_keys_LDADD = $(ACCT_LDADD)
+t_unit_acct_ledger_LDADD = $(ACCT_LDADD)
 check_PROGRAMS += $(fuzz_tests)
 # api: bodies
 unit_tests += t/unit/api_body

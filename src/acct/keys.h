@@ -20,7 +20,12 @@ struct key_row {
     int64_t created_ms, revoked_ms; /* 0: not revoked */
 };
 
+/* "k:" and 12 hex digits of SHA-256(token): who asked, for the ledger, also
+ * when the token is no key of ours. "anon" when n is 0. */
+void keys_client_id(const char *token, size_t n, char out[16]);
+
 /* --- administration, on a writable connection (penstock key ...) -------- */
+/* Errors: ST_INVALID for a bad name, or one that a live key has. */
 enum st keys_add(struct db *db, const char *name, char key[KEY_TEXT_MAX],
                  struct err *e) MUST_CHECK;
 enum st keys_list(struct db *db, void (*row)(void *arg, const struct key_row *),
@@ -30,10 +35,12 @@ enum st keys_revoke(struct db *db, const char *name, struct err *e) MUST_CHECK;
 
 /* --- the daemon's copy --------------------------------------------------- */
 struct keys; /* opaque; locks inside, any thread */
+/* The file must exist: open the db writer first. */
 enum st keys_open(struct keys **out, const char *path, struct err *e)
     MUST_CHECK;
 void keys_close(struct keys *k);
-/* Reload when the file changed; cheap when not. One thread calls this. */
+/* Reload when the file changed; cheap when not. One thread calls this. When
+ * it cannot be read the keys of before stay in force. */
 void keys_refresh(struct keys *k);
 bool keys_any(struct keys *k); /* is any live key configured? */
 /* The id of a live key, 0 when it is none. `name` may be NULL. */

@@ -3,7 +3,9 @@
  *
  * Opened at admission, closed at the end; both go through the db writer. A
  * row that is still open when the daemon starts belonged to a daemon that
- * died: it is closed as failed. Columns: docs/ledger.md, tandem.md 9.1.
+ * died: it is closed as failed, so one daemon uses a file at a time. State
+ * "failed" is status 500 and above or finish "error"; all else is "done".
+ * Columns: docs/ledger.md, tandem.md 9.1. Threads: any.
  */
 #ifndef ACCT_LEDGER_H
 #define ACCT_LEDGER_H
@@ -27,6 +29,8 @@ struct ledger_row {
     int64_t queue_ms, prompt_ms, ttft_ms, decode_ms, total_ms; /* -1: null */
     int64_t max_tokens;      /* effective; -1: null */
     bool thinking;
+    int64_t tool_calls;      /* -1: null */
+    char cache_source[16];   /* none, prefix, session, ...; "": null */
 };
 
 void ledger_row_init(struct ledger_row *r); /* -1 and "" everywhere */
@@ -35,18 +39,19 @@ struct ledger; /* opaque */
 /* w borrowed. Closes rows that a dead daemon left open (counted in *died). */
 enum st ledger_open(struct ledger **out, struct db_writer *w, size_t *died,
                     struct err *e) MUST_CHECK;
-void ledger_free(struct ledger *l);
+void ledger_free(struct ledger *l); /* after db_writer_close */
 
 /* Admission: row state "open". ST_BUSY when the writer's queue is full.
  * *ticket identifies the row for ledger_close (unique per process). */
 enum st ledger_admit(struct ledger *l, const struct ledger_row *r,
                      uint64_t *ticket, struct err *e) MUST_CHECK;
-/* The end of an admitted request. `done` (may be NULL) is called on the
+/* The end of an admitted request, exactly once per ticket. `done` (may be NULL) is called on the
  * writer thread once the row is committed; it must only signal. */
 void ledger_close(struct ledger *l, uint64_t ticket,
                   const struct ledger_row *r, void (*done)(void *arg),
                   void *arg);
-/* A request that never was admitted: one finished row. Never blocks. */
+/* A request that never was admitted: one finished row. Never blocks. Finish
+ * "" becomes "refused"; token counts are null. */
 void ledger_refused(struct ledger *l, const struct ledger_row *r);
 
 #endif
