@@ -5,5 +5,15 @@ libp_api_a_SOURCES = \
 	src/api/body.c src/api/body.h src/api/body_int.h \
 	src/api/body_msgs.c src/api/body_prompt.c \
 	src/api/compat.c src/api/compat.h \
-	src/api/error.c src/api/error.h
+	src/api/error.c src/api/error.h \
+	src/api/api.c src/api/context.h \
+	src/api/route.c src/api/route.h src/api/handlers.h \
+	src/api/who.c src/api/who.h \
+	src/api/answer.c src/api/answer.h \
+	src/api/exchange.c src/api/run.c src/api/run.h \
+	src/api/chat.c src/api/prompts.c src/api/prompts.h \
+	src/api/pump.c src/api/figures.c src/api/figures.h \
+	src/api/emit.c src/api/emit.h src/api/emit_chat.c src/api/emit_text.c \
+	src/api/sse.c src/api/sse.h src/api/info.c
 P_LIBS += libp_api.a
+$(libp_api_a_OBJECTS): src/db/sql.h

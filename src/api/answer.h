@@ -1,0 +1,26 @@
+/*
+ * api/answer.h - heads and short answers (internal to api).
+ */
+#ifndef API_ANSWER_H
+#define API_ANSWER_H
+
+#include "api/exchange.h"
+
+#define JSON_TYPE "application/json"
+
+/*
+ * Append a complete head to `out`: Status with its reason, CORS, request id,
+ * content type (NULL: none), length (< 0: none), `more` (whole lines or
+ * NULL), the empty line.
+ */
+void answer_head(const struct exchange *x, struct buf *out, int status,
+                 const char *type, int64_t length, const char *more);
+/* x->body is complete: make x->head and x->status. */
+void answer_body(struct exchange *x, int status, const char *type,
+                 const char *more);
+/* The OpenAI error object with its status and headers. */
+void answer_error(struct exchange *x, const struct err *e);
+/* OPTIONS: 204 with what this route allows. */
+void answer_options(struct exchange *x);
+
+#endif

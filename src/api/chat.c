@@ -1,0 +1,280 @@
+/*
+ * POST /v1/chat/completions and /v1/completions: one flow, two parsers, two
+ * prompt builders. Runs on a handler thread and never waits.
+ */
+#include "api/body.h"
+#include "api/handlers.h"
+#include "api/prompts.h"
+#include "api/run.h"
+#include "base/crypt.h"
+#include "base/thread.h"
+#include "chat/format.h"
+#include "text/tok.h"
+
+struct wire {
+    const struct emit *emit;
+    const char *field; /* what a prompt that does not fit is called */
+    enum st (*parse)(struct body *out, struct arena *a, struct text json,
+                     struct err *e);
+    enum st (*build)(struct prompt_ids *p, const struct catalog_model *m,
+                     const struct body *b, struct arena *a, struct err *e);
+};
+
+static enum st find_model(struct run *r, const struct catalog *c,
+                          const struct body *b, struct err *e)
+{
+    r->model = catalog_find(c, b->model.s, b->model.n);
+    if (!r->model)
+        return err_set(e, ST_NO_MODEL, "model",
+                       "no such model is served here; GET /v1/models lists "
+                       "those that are");
+    snprintf(r->row.model, sizeof(r->row.model), "%s", r->model->id);
+    return ST_OK;
+}
+
+/* Does every prompt leave room for one token? */
+static enum st check_context(const struct prompt_ids *p, int32_t context,
+                             const char *field, struct err *e)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->of[i].n >= (size_t)context)
+            return err_set(e, ST_CONTEXT, field,
+                           "this model's maximum context length is %d "
+                           "tokens, but the prompt has %zu tokens", context,
+                           p->of[i].n);
+    return ST_OK;
+}
+
+/* What must come next, whatever the model would say (NULL: anything may). */
+static enum st make_guide(struct guide **out, const struct run *r,
+                          const struct api_config *c, const struct body *b,
+                          struct err *e)
+{
+    struct ids ids;
+    enum st st = ST_OK;
+
+    *out = NULL;
+    if (!b->forced.n) {
+        if (!c->pattern_max)
+            return ST_OK;
+        return guide_pattern_new(out, c->pattern_max, c->pattern_min,
+                                 c->pattern_count, e);
+    }
+    ids_init(&ids, (size_t)1 << 20);
+    /* a channel that the prompt opened is closed before the answer */
+    if (r->think_open && format_think_close_id(r->model->format) >= 0)
+        ids_add(&ids, format_think_close_id(r->model->format));
+    st = tok_encode(r->model->tok, TOK_CONTENT, b->forced.s, b->forced.n,
+                    &ids, e);
+    if (!st)
+        *out = guide_forced_new(ids.p, ids.n);
+    ids_release(&ids);
+    return st;
+}
+
+static void stop_ids_of(const struct run *r, const struct wire *wire,
+                        struct ids *out)
+{
+    size_t n = 0;
+    const int32_t *more = NULL;
+
+    if (wire->emit == &emit_chat)
+        more = format_stop_ids(r->model->format, &n);
+    for (size_t i = 0; i < r->model->n_stop; i++)
+        ids_add(out, r->model->stop_ids[i]);
+    for (size_t i = 0; i < n; i++)
+        ids_add(out, more[i]);
+}
+
+/* n jobs for every prompt: choices in prompt order. */
+static enum st make_jobs(struct exchange *x, const struct wire *wire,
+                         const struct body *b, const struct prompt_ids *p,
+                         int32_t context, struct err *e)
+{
+    struct run *r = run_of(x);
+    const struct api_config *c = &x->api->c;
+    int32_t wanted = b->max_tokens ? b->max_tokens : c->default_max_tokens;
+    uint64_t seed = b->sampling.seed;
+    struct ids stop_ids;
+    enum st st = ST_OK;
+
+    if (!b->seed_given)
+        crypt_random(&seed, sizeof(seed));
+    ids_init(&stop_ids, 4096);
+    stop_ids_of(r, wire, &stop_ids);
+    r->n_choices = p->n * (size_t)b->n;
+    r->choices = mem_array(struct choice, r->n_choices);
+    for (size_t i = 0; i < r->n_choices && !st; i++) {
+        struct choice *choice = &r->choices[i];
+        const struct ids *ids = &p->of[i / (size_t)b->n];
+        int32_t room = context - (int32_t)ids->n;
+
+        buf_init(&choice->reasoning, BUF_ANSWER);
+        buf_init(&choice->content, BUF_ANSWER);
+        choice->prompt_i = (int32_t)(i / (size_t)b->n);
+        choice->job = job_new(ids->p, ids->n, stop_ids.p, stop_ids.n,
+                              wanted < room ? wanted : room, 0);
+        if (!choice->job) {
+            st = err_set(e, ST_NOMEM, "", "no memory for this request");
+            break;
+        }
+        if (i == 0)
+            r->row.max_tokens = choice->job->max_tokens;
+        choice->job->sampling = b->sampling;
+        choice->job->sampling.seed = seed;
+        choice->job->choice = (int32_t)(i % (size_t)b->n);
+        if (c->request_timeout_ms > 0)
+            choice->job->deadline_us =
+                x->req.arrived_us + c->request_timeout_ms * 1000;
+        ring_on_wake(choice->job->ring, x->wake, x->wake_arg);
+        st = make_guide(&choice->job->guide, r, c, b, e);
+    }
+    ids_release(&stop_ids);
+    return st;
+}
+
+/* Copy what a waiting stream needs out of the arena. */
+static enum st keep(struct run *r, const struct body *b, bool usage_default,
+                    struct err *e)
+{
+    size_t bytes = b->n_stops * sizeof(*r->stops);
+    char *p;
+
+    r->stream = b->stream;
+    r->usage = usage_default ? USAGE_IN_FINISH : USAGE_NOWHERE;
+    if (b->include_usage != USAGE_DEFAULT)
+        r->usage = b->include_usage == USAGE_YES ? USAGE_OWN_CHUNK
+                                                 : USAGE_NOWHERE;
+    for (size_t i = 0; i < b->n_stops; i++)
+        if (!mem_add(&bytes, bytes, b->stops[i].n))
+            return err_set(e, ST_LIMIT, "stop", "too long");
+    if (!b->n_stops)
+        return ST_OK;
+    r->stops = mem_try(bytes);
+    if (!r->stops)
+        return err_set(e, ST_NOMEM, "", "no memory for this request");
+    r->n_stops = b->n_stops;
+    p = (char *)(r->stops + b->n_stops);
+    for (size_t i = 0; i < b->n_stops; i++) {
+        memcpy(p, b->stops[i].s, b->stops[i].n);
+        r->stops[i] = (struct text){p, b->stops[i].n};
+        p += b->stops[i].n;
+    }
+    return ST_OK;
+}
+
+/* The row is open before the first job runs. */
+static enum st submit(struct exchange *x, const char *field, struct err *e)
+{
+    struct run *r = run_of(x);
+    enum st st = ledger_admit(x->api->c.ledger, &r->row, &r->ticket, e);
+
+    r->admitted = !st;
+    r->submitted_us = mono_us();
+    for (size_t i = 0; i < r->n_choices && !st; i++) {
+        if (atomic_load(&x->gone))
+            st = err_set(e, ST_CANCELLED, "", "the client left");
+        else
+            st = gen_submit(r->model->gen, r->choices[i].job, e);
+    }
+    if ((st == ST_CONTEXT || st == ST_INVALID) && !e->where[0])
+        snprintf(e->where, sizeof(e->where), "%s", field);
+    return st;
+}
+
+/* Steps 4 to 8 of a request: nothing is on the wire yet. */
+static enum st admit(struct exchange *x, const struct wire *wire,
+                     struct prompt_ids *p, struct err *e)
+{
+    struct run *r = run_of(x);
+    const struct api_config *c = &x->api->c;
+    struct gen_limits limits;
+    struct body b;
+    enum st st;
+
+    st = wire->parse(&b, &x->arena, x->req.body, e);
+    if (st)
+        return st;
+    r->row.stream = b.stream;
+    st = find_model(r, c->catalog, &b, e);
+    if (st)
+        return st;
+    b.chat.think = prompts_think(r->model, &b, c->think_default);
+    r->row.thinking = b.chat.think == THINK_ON;
+    st = wire->build(p, r->model, &b, &x->arena, e);
+    if (st)
+        return st;
+    r->model->gen->ops->limits(r->model->gen, &limits);
+    st = check_context(p, limits.context, wire->field, e);
+    if (st)
+        return st;
+    if (b.stream && p->n > 1)
+        return err_set(e, ST_INVALID, "prompt",
+                       "a stream takes one prompt, this list has %zu", p->n);
+    r->emit = wire->emit;
+    r->think_open = p->think_open;
+    for (size_t i = 0; i < p->n; i++)
+        r->prompt_tokens += (int64_t)p->of[i].n;
+    st = make_jobs(x, wire, &b, p, limits.context, e);
+    if (!st)
+        st = keep(r, &b, c->usage_default, e);
+    if (!st) {
+        r->row.prompt_tokens = r->prompt_tokens;
+        st = submit(x, wire->field, e);
+    }
+    return st;
+}
+
+/* From here on the writer pumps. Parsed trees and prompts are not needed any
+ * more: a waiting stream keeps none of them. */
+static void begin(struct exchange *x)
+{
+    struct run *r = run_of(x);
+    struct http_req *req = &x->req;
+    size_t max = x->arena.max;
+
+    r->phase = RUN_GENERATING;
+    r->created_s = x->req.arrived_epoch_ms / 1000;
+    if (r->stream && x->api->c.wait_line_ms > 0)
+        r->line_us = r->submitted_us + x->api->c.wait_line_ms * 1000;
+    atomic_fetch_add(&x->api->open, 1);
+    req->method = req->path = req->query = req->content_type =
+        req->authorization = req->user_agent = req->referer = req->client =
+            req->origin = (struct span){0};
+    req->body = (struct text){0};
+    arena_release(&x->arena);
+    arena_init(&x->arena, max);
+    x->streaming = true;
+}
+
+static void generate(struct exchange *x, const struct wire *wire)
+{
+    struct prompt_ids p = {0};
+    struct err e = {0};
+    enum st st = admit(x, wire, &p, &e);
+
+    prompts_release(&p);
+    if (!st) {
+        begin(x);
+        return;
+    }
+    run_drop_choices(run_of(x));
+    run_refuse(x, &e);
+}
+
+static const struct wire chat_wire = {
+    &emit_chat, "messages", body_parse_chat, prompts_chat,
+};
+static const struct wire text_wire = {
+    &emit_text, "prompt", body_parse_completion, prompts_text,
+};
+
+void handle_chat(struct exchange *x)
+{
+    generate(x, &chat_wire);
+}
+
+void handle_completion(struct exchange *x)
+{
+    generate(x, &text_wire);
+}

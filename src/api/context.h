@@ -1,0 +1,24 @@
+/*
+ * api/context.h - the inside of struct api (internal to api).
+ */
+#ifndef API_CONTEXT_H
+#define API_CONTEXT_H
+
+#include "api/api.h"
+#include <stdatomic.h>
+
+struct api {
+    struct api_config c;
+    int64_t started_ms;      /* mono_ms, for uptime */
+    uint64_t id_salt;        /* random, so that ids tell nothing */
+    uint32_t id_head;
+    _Atomic uint64_t id_next;
+    _Atomic int draining;
+    _Atomic int open;        /* streaming exchanges */
+};
+
+/* prefix and 24 hex digits, unique in this process, NUL-terminated.
+ * prefix at most 15 bytes. */
+void api_new_id(struct api *a, const char *prefix, char out[40]);
+
+#endif

@@ -1,0 +1,175 @@
+#include "api/emit.h"
+
+#include "api/figures.h"
+#include "api/run.h"
+#include "api/sse.h"
+
+static struct text text_of(const struct buf *b)
+{
+    return (struct text){b->p ? b->p : "", b->n};
+}
+
+static struct jw *open_object(const struct run *r, const char *object,
+                              struct buf *out)
+{
+    struct jw *w = jw_new(out);
+
+    jw_obj(w);
+    jw_kstr(w, "id", r->row.request_id);
+    jw_kstr(w, "object", object);
+    jw_kint(w, "created", r->created_s);
+    jw_kstr(w, "model", r->model->id);
+    jw_kstr(w, "system_fingerprint",
+            r->model->gen->ops->fingerprint(r->model->gen));
+    return w;
+}
+
+static struct jw *open_chunk(const struct run *r, struct buf *out)
+{
+    struct jw *w;
+
+    sse_begin(out);
+    w = open_object(r, r->emit->chunk_object, out);
+    jw_key(w, "choices");
+    jw_arr(w);
+    return w;
+}
+
+static struct jw *open_choice(const struct run *r, size_t i, struct buf *out)
+{
+    struct jw *w = open_chunk(r, out);
+
+    jw_obj(w);
+    jw_kint(w, "index", (int64_t)i);
+    return w;
+}
+
+/* `finish` NULL: not the last chunk of this choice. */
+static void end_choice(struct jw *w, const char *finish)
+{
+    if (finish)
+        jw_kstr(w, "finish_reason", finish);
+    else
+        jw_knull(w, "finish_reason");
+    jw_knull(w, "logprobs");
+    jw_obj_end(w);
+    jw_arr_end(w);
+}
+
+/* OpenAI writes "usage": null in every other chunk when usage comes in one
+ * of its own. */
+static void close_chunk(const struct run *r, struct jw *w, bool has_usage,
+                        struct buf *out)
+{
+    if (!has_usage && r->usage == USAGE_OWN_CHUNK)
+        jw_knull(w, "usage");
+    jw_obj_end(w);
+    if (!jw_end(w))
+        out->failed = true;
+    sse_end(out);
+}
+
+static void emit_delta(const struct run *r, size_t i, struct text reasoning,
+                       struct text content, struct buf *out)
+{
+    struct jw *w = open_choice(r, i, out);
+
+    r->emit->delta(w, reasoning, content);
+    end_choice(w, NULL);
+    close_chunk(r, w, false, out);
+}
+
+static void emit_role(const struct run *r, size_t i, struct buf *out)
+{
+    struct choice *c = &r->choices[i];
+    struct jw *w;
+
+    if (c->role_sent || !r->emit->role_first)
+        return;
+    c->role_sent = true;
+    w = open_choice(r, i, out);
+    r->emit->role(w);
+    end_choice(w, NULL);
+    close_chunk(r, w, false, out);
+}
+
+void emit_news(const struct run *r, size_t i, struct buf *out)
+{
+    struct choice *c = &r->choices[i];
+    const struct text none = {"", 0};
+
+    if (!c->reasoning.n && !c->content.n)
+        return;
+    emit_role(r, i, out);
+    if (c->reasoning.n)
+        emit_delta(r, i, text_of(&c->reasoning), none, out);
+    if (c->content.n)
+        emit_delta(r, i, none, text_of(&c->content), out);
+    buf_clear(&c->reasoning);
+    buf_clear(&c->content);
+}
+
+static void emit_error(struct jw *w, const struct err *e)
+{
+    jw_key(w, "error");
+    jw_obj(w);
+    jw_kstr(w, "message", e->text);
+    jw_kstr(w, "type", "server_error");
+    jw_knull(w, "param");
+    jw_knull(w, "code");
+    jw_obj_end(w);
+}
+
+void emit_finish(const struct run *r, size_t i, const struct figures *f,
+                 const struct err *e, struct buf *out)
+{
+    const struct text none = {"", 0};
+    struct jw *w;
+
+    emit_role(r, i, out);
+    w = open_choice(r, i, out);
+    r->emit->delta(w, none, none);
+    end_choice(w, e ? "error" : finish_of(&r->choices[i]));
+    if (f) {
+        figures_usage(w, f);
+        figures_timings(w, f);
+    }
+    if (e)
+        emit_error(w, e);
+    close_chunk(r, w, f != NULL, out);
+}
+
+void emit_usage(const struct run *r, const struct figures *f, struct buf *out)
+{
+    struct jw *w = open_chunk(r, out);
+
+    jw_arr_end(w);
+    figures_usage(w, f);
+    figures_timings(w, f);
+    close_chunk(r, w, true, out);
+}
+
+void emit_answer(const struct run *r, const struct figures *f,
+                 struct buf *out)
+{
+    struct jw *w = open_object(r, r->emit->object, out);
+
+    figures_usage(w, f);
+    jw_key(w, "choices");
+    jw_arr(w);
+    for (size_t i = 0; i < r->n_choices; i++) {
+        const struct choice *c = &r->choices[i];
+
+        jw_obj(w);
+        jw_kint(w, "index", (int64_t)i);
+        jw_kstr(w, "finish_reason", finish_of(c));
+        jw_knull(w, "logprobs");
+        r->emit->whole(w, text_of(&c->reasoning), text_of(&c->content));
+        jw_obj_end(w);
+    }
+    jw_arr_end(w);
+    figures_timings(w, f);
+    jw_obj_end(w);
+    if (!jw_end(w))
+        out->failed = true;
+}

@@ -1,0 +1,43 @@
+/*
+ * api/emit.h - neutral deltas to one dialect, streamed or whole (internal).
+ */
+#ifndef API_EMIT_H
+#define API_EMIT_H
+
+#include "base/buf.h"
+#include "json/write.h"
+
+struct run;
+struct choice;
+struct figures;
+
+struct emit {
+    const char *object;       /* of a whole answer */
+    const char *chunk_object; /* of a chunk */
+    bool role_first;          /* a stream opens each choice with its role */
+    /* The member "delta" (or "text") of a chunk's choice. */
+    void (*delta)(struct jw *w, struct text reasoning, struct text content);
+    void (*role)(struct jw *w); /* role_first only */
+    /* The member "message" (or "text") of a whole answer's choice. */
+    void (*whole)(struct jw *w, struct text reasoning, struct text content);
+};
+
+extern const struct emit emit_chat, emit_text;
+
+/* --- built on a dialect -------------------------------------------------- */
+
+/* Everything new of choice i, as SSE chunks: role first, reasoning before
+ * content, then both buffers are empty. Nothing when there is nothing. */
+void emit_news(const struct run *r, size_t i, struct buf *out);
+/* The chunk with the finish reason; `e` (or NULL) is what went wrong; `f`
+ * (or NULL) is put into it. */
+void emit_finish(const struct run *r, size_t i, const struct figures *f,
+                 const struct err *e, struct buf *out);
+/* The chunk without choices. */
+void emit_usage(const struct run *r, const struct figures *f,
+                struct buf *out);
+/* The whole JSON answer. */
+void emit_answer(const struct run *r, const struct figures *f,
+                 struct buf *out);
+
+#endif

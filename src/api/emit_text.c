@@ -1,0 +1,16 @@
+/* The completions dialect: text_completion, streamed or whole. A completion
+ * has no reasoning channel, so `reasoning` is always empty. */
+#include "api/emit.h"
+
+static void text(struct jw *w, struct text reasoning, struct text content)
+{
+    (void)reasoning;
+    jw_kstrn(w, "text", content.s, content.n);
+}
+
+const struct emit emit_text = {
+    .object = "text_completion",
+    .chunk_object = "text_completion",
+    .delta = text,
+    .whole = text,
+};

@@ -1,0 +1,16 @@
+/*
+ * api/handlers.h - the functions of the route table (internal to api).
+ * Each is called once by api_body, on a handler thread, and never waits.
+ */
+#ifndef API_HANDLERS_H
+#define API_HANDLERS_H
+
+#include "api/exchange.h"
+
+void handle_chat(struct exchange *x);
+void handle_completion(struct exchange *x);
+void handle_models(struct exchange *x);
+void handle_model(struct exchange *x);
+void handle_health(struct exchange *x);
+
+#endif

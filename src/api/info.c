@@ -1,0 +1,208 @@
+/*
+ * GET /v1/models, /v1/models/{id}, /health: what is served, and how it is.
+ */
+#include "api/answer.h"
+#include "api/error.h"
+#include "api/handlers.h"
+#include "api/route.h"
+#include "api/run.h"
+#include "api/who.h"
+#include "base/thread.h"
+#include "db/writer.h"
+#include "json/write.h"
+
+#define ID_MAX 512
+
+static void answer_written(struct exchange *x, struct jw *w, int status)
+{
+    struct err e;
+
+    if (jw_end(w)) {
+        buf_putc(&x->body, '\n');
+        answer_body(x, status, JSON_TYPE, NULL);
+        return;
+    }
+    err_set(&e, ST_INTERNAL, "", "the answer could not be written");
+    answer_error(x, &e);
+}
+
+/* --- models -------------------------------------------------------------- */
+
+static void write_model(struct jw *w, const struct catalog_model *m)
+{
+    struct gen_limits limits;
+
+    m->gen->ops->limits(m->gen, &limits);
+    jw_obj(w);
+    jw_kstr(w, "id", m->id);
+    jw_kstr(w, "object", "model");
+    jw_kint(w, "created", m->created);
+    jw_kstr(w, "owned_by", "penstock");
+    jw_key(w, "penstock");
+    jw_obj(w);
+    jw_kint(w, "context", limits.context);
+    if (m->architecture)
+        jw_kstr(w, "architecture", m->architecture);
+    if (m->weights)
+        jw_kstr(w, "weights", m->weights);
+    if (m->parameters)
+        jw_kint(w, "parameters", (int64_t)m->parameters);
+    jw_kint(w, "vocabulary", limits.vocab);
+    jw_kint(w, "parallel", limits.parallel);
+    jw_kint(w, "max_queue", limits.max_queue);
+    jw_kbool(w, "chat", m->format != NULL);
+    jw_obj_end(w);
+    jw_obj_end(w);
+}
+
+void handle_models(struct exchange *x)
+{
+    const struct catalog *c = x->api->c.catalog;
+    struct jw *w = jw_new(&x->body);
+
+    jw_obj(w);
+    jw_kstr(w, "object", "list");
+    jw_key(w, "data");
+    jw_arr(w);
+    for (size_t i = 0; i < c->n; i++)
+        write_model(w, &c->models[i]);
+    jw_arr_end(w);
+    jw_obj_end(w);
+    answer_written(x, w, 200);
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/* Undo %XX; bytes that are no escape stay. Returns the length; 0 when it
+ * does not fit. */
+static size_t percent_decode(struct span s, char *out, size_t cap)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s.n; i++) {
+        int hi = -1, lo = -1;
+
+        if (s.s[i] == '%' && s.n - i > 2) {
+            hi = hex_value(s.s[i + 1]);
+            lo = hex_value(s.s[i + 2]);
+        }
+        if (n == cap)
+            return 0;
+        if (hi >= 0 && lo >= 0) {
+            out[n++] = (char)(hi * 16 + lo);
+            i += 2;
+        } else {
+            out[n++] = s.s[i];
+        }
+    }
+    return n;
+}
+
+void handle_model(struct exchange *x)
+{
+    char id[ID_MAX];
+    size_t n = percent_decode(route_rest(run_of(x)->route, x->req.path), id,
+                              sizeof(id));
+    const struct catalog_model *m =
+        n ? catalog_find(x->api->c.catalog, id, n) : NULL;
+    struct err e;
+    struct jw *w;
+
+    if (!m) {
+        err_set(&e, ST_NO_MODEL, "model",
+                "no such model is served here; GET /v1/models lists those "
+                "that are");
+        run_refuse(x, &e);
+        return;
+    }
+    w = jw_new(&x->body);
+    write_model(w, m);
+    answer_written(x, w, 200);
+}
+
+/* --- health -------------------------------------------------------------- */
+
+static void write_gen(struct jw *w, const struct catalog_model *m)
+{
+    struct gen_limits limits;
+    struct gen_state s;
+
+    m->gen->ops->limits(m->gen, &limits);
+    m->gen->ops->state(m->gen, &s);
+    jw_kstr(w, "model", m->id);
+    jw_kint(w, "running", s.running);
+    jw_kint(w, "waiting", s.waiting);
+    jw_kint(w, "parallel", limits.parallel);
+    jw_kint(w, "max_queue", limits.max_queue);
+    jw_kint(w, "context", limits.context);
+    jw_key(w, "steps");
+    jw_obj(w);
+    jw_kint(w, "done", (int64_t)s.steps);
+    jw_kint(w, "rows", (int64_t)s.rows);
+    jw_kint(w, "decode_rows_max", (int64_t)s.decode_rows_max);
+    jw_kint(w, "tokens_out", (int64_t)s.tokens_out);
+    jw_obj_end(w);
+    jw_key(w, "kv");
+    jw_obj(w);
+    jw_kint(w, "pages", (int64_t)s.kv_pages);
+    jw_kint(w, "pages_used", (int64_t)s.kv_pages_used);
+    jw_obj_end(w);
+    jw_key(w, "bytes");
+    jw_obj(w);
+    jw_kint(w, "weights", (int64_t)s.bytes_weights);
+    jw_kint(w, "kv", (int64_t)s.bytes_kv);
+    jw_kint(w, "workspace", (int64_t)s.bytes_workspace);
+    jw_obj_end(w);
+}
+
+static void write_database(struct jw *w, struct db_writer *writer)
+{
+    struct db_writer_state s;
+
+    db_writer_state(writer, &s);
+    jw_key(w, "database");
+    jw_obj(w);
+    jw_kint(w, "queued", (int64_t)s.queued);
+    jw_kint(w, "committed", (int64_t)s.committed);
+    jw_kint(w, "failures", (int64_t)s.failures);
+    jw_kint(w, "wal_bytes", s.wal_bytes);
+    jw_obj_end(w);
+}
+
+/* Numbers are for the machine's owner: local requests and keys. */
+static bool may_see_all(const struct exchange *x)
+{
+    struct ledger_row who;
+
+    ledger_row_init(&who);
+    return x->req.local ||
+           who_check(x->api->c.keys, &x->req, &who, NULL) == ST_OK;
+}
+
+void handle_health(struct exchange *x)
+{
+    struct api *a = x->api;
+    bool draining = atomic_load(&a->draining);
+    struct jw *w = jw_new(&x->body);
+
+    jw_obj(w);
+    jw_kstr(w, "status", draining ? "draining" : "ok");
+    if (may_see_all(x)) {
+        jw_kint(w, "uptime_s", (mono_ms() - a->started_ms) / 1000);
+        jw_kint(w, "open", atomic_load(&a->open));
+        write_gen(w, &a->c.catalog->models[0]);
+        if (a->c.writer)
+            write_database(w, a->c.writer);
+    }
+    jw_obj_end(w);
+    answer_written(x, w, draining ? 503 : 200);
+}

@@ -1,0 +1,35 @@
+/*
+ * api/prompts.h - a validated body to prompt ids: one builder per dialect
+ * (internal to api). Text ends here.
+ */
+#ifndef API_PROMPTS_H
+#define API_PROMPTS_H
+
+#include "api/body.h"
+#include "base/vec.h"
+#include "gen/catalog.h"
+
+struct prompt_ids {
+    struct ids of[PROMPTS_MAX]; /* [n], owned */
+    size_t n;
+    bool think_open;            /* chat: the prompt opened the channel */
+};
+
+/* How the thinking of a request is settled before rendering. */
+enum think_mode prompts_think(const struct catalog_model *m,
+                              const struct body *b, bool on_by_default);
+
+/*
+ * Fill `p` (also to be released after an error).
+ *   a  scratch of the request
+ * Errors: ST_INVALID with the field, ST_UNSUPPORTED (no chat format), LIMIT.
+ */
+enum st prompts_chat(struct prompt_ids *p, const struct catalog_model *m,
+                     const struct body *b, struct arena *a, struct err *e)
+    MUST_CHECK;
+enum st prompts_text(struct prompt_ids *p, const struct catalog_model *m,
+                     const struct body *b, struct arena *a, struct err *e)
+    MUST_CHECK;
+void prompts_release(struct prompt_ids *p);
+
+#endif

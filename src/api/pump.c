@@ -1,0 +1,316 @@
+/*
+ * The life of a generation after its jobs were submitted: events become
+ * bytes, one look at everything available per wake-up.
+ */
+#include "api/answer.h"
+#include "api/figures.h"
+#include "api/run.h"
+#include "api/sse.h"
+
+#define TAKE 256
+#define PREFILL_EVERY_US 1000000
+#define STREAM_HEAD "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n"
+
+/* --- events in ----------------------------------------------------------- */
+
+static void cancel_all(struct run *r)
+{
+    if (r->cancel_sent)
+        return;
+    r->cancel_sent = true;
+    for (size_t i = 0; i < r->n_choices; i++)
+        if (!r->choices[i].view.ended)
+            gen_cancel(r->model->gen, r->choices[i].job);
+}
+
+static void fail(struct run *r, enum st st, const char *why)
+{
+    if (!r->failure.st)
+        err_set(&r->failure, st, "", "%s", why);
+    cancel_all(r);
+}
+
+static bool make_reply(struct run *r, struct choice *c)
+{
+    const struct reply_config config = {
+        .tok = r->model->tok,
+        .format = r->emit->role_first ? r->model->format : NULL,
+        .think_open = r->think_open,
+        .stops = r->stops,
+        .n_stops = r->n_stops,
+        .stop_ids = c->job->stop_ids,
+        .n_stop_ids = c->job->n_stop,
+    };
+
+    c->reply = reply_new(&config);
+    if (!c->reply)
+        fail(r, ST_NOMEM, "no memory for the reply");
+    return c->reply != NULL;
+}
+
+static void feed(struct run *r, struct choice *c, const int32_t *ids,
+                 size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        c->fed++;
+        if (!c->reply && !make_reply(r, c))
+            return;
+        if (reply_stopped(c->reply))
+            continue; /* ids that were under way when the stop was found */
+        if (reply_feed(c->reply, ids[i], &c->reasoning, &c->content) &&
+            !c->view.ended)
+            gen_finish(r->model->gen, c->job, reply_kept(c->reply));
+    }
+}
+
+/* Everything that this choice's ring holds. */
+static void drain(struct run *r, struct choice *c)
+{
+    int32_t ids[TAKE];
+
+    if (c->over)
+        return;
+    /* the view first: ids that are pushed after this look come with the next
+     * wake, and behind an END there are none */
+    ring_look(c->job->ring, &c->view);
+    for (;;) {
+        size_t n = ring_take(c->job->ring, ids, NULL, NULL, NULL, TAKE);
+
+        if (!n)
+            break;
+        r->token_seen = true;
+        feed(r, c, ids, n);
+    }
+    if (c->view.ended) {
+        if (c->reply)
+            reply_end(c->reply, &c->reasoning, &c->content);
+        c->over = true;
+    }
+    if (c->reasoning.failed || c->content.failed)
+        fail(r, ST_LIMIT, "the answer is too long");
+}
+
+static bool all_over(const struct run *r)
+{
+    for (size_t i = 0; i < r->n_choices; i++)
+        if (!r->choices[i].over)
+            return false;
+    return true;
+}
+
+/* What went wrong with the generation, if anything. */
+static bool find_error(const struct run *r, struct err *e)
+{
+    if (r->failure.st) {
+        *e = r->failure;
+        return true;
+    }
+    for (size_t i = 0; i < r->n_choices; i++) {
+        const struct end_info *end = &r->choices[i].view.end;
+
+        if (end->reason == END_ERROR) {
+            *e = end->err;
+            if (!e->st)
+                e->st = ST_INTERNAL;
+            return true;
+        }
+        if (end->reason == END_CANCELLED) {
+            err_set(e, ST_DRAINING, "", "the server is going down");
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- bytes out ----------------------------------------------------------- */
+
+static void stream_head(struct exchange *x, struct buf *out)
+{
+    struct run *r = run_of(x);
+
+    if (r->head_sent)
+        return;
+    r->head_sent = true;
+    x->status = 200;
+    answer_head(x, out, 200, SSE_TYPE, -1, STREAM_HEAD);
+}
+
+/* A comment line when one is due: it also keeps proxies from giving up. */
+static void comment_line(struct exchange *x, struct buf *out, int64_t now_us)
+{
+    struct run *r = run_of(x);
+    const struct api_config *c = &x->api->c;
+    const struct ring_view *v = &r->choices[0].view;
+
+    if (r->token_seen) {
+        r->line_us = 0;
+        return;
+    }
+    if (v->started && !r->prefill_seen) {
+        r->prefill_seen = true;
+        r->line_us = c->prefill_line_ms > 0
+                         ? now_us + c->prefill_line_ms * 1000
+                         : 0;
+    }
+    if (!r->line_us || now_us < r->line_us)
+        return;
+    stream_head(x, out);
+    if (v->started) {
+        sse_prefill(out, v->prefill_done, v->prefill_total);
+        r->line_us = now_us + PREFILL_EVERY_US;
+    } else {
+        sse_waiting(out, v->queue_position + 1);
+        r->line_us = now_us + c->wait_line_ms * 1000;
+    }
+}
+
+static enum x_pump over(struct exchange *x, enum x_pump how)
+{
+    struct run *r = run_of(x);
+
+    r->phase = RUN_OVER;
+    atomic_fetch_sub(&x->api->open, 1);
+    run_stop_wakes(r);
+    return how;
+}
+
+/* Nothing was sent yet: a proper HTTP error is still possible. */
+static enum x_pump late_error(struct exchange *x, const struct err *e,
+                              struct buf *out, int64_t now_us)
+{
+    answer_error(x, e);
+    run_close(x, RUN_NO_NOTICE, now_us);
+    buf_add(out, x->head.p, x->head.n);
+    buf_add(out, x->body.p, x->body.n);
+    return over(x, X_DONE);
+}
+
+/* The client left: the row gets the real counts, nobody gets bytes. */
+static enum x_pump gone(struct exchange *x, int64_t now_us)
+{
+    struct run *r = run_of(x);
+
+    cancel_all(r);
+    for (size_t i = 0; i < r->n_choices; i++) {
+        buf_clear(&r->choices[i].reasoning);
+        buf_clear(&r->choices[i].content);
+    }
+    if (!all_over(r))
+        return X_MORE;
+    if (!x->status)
+        x->status = 499; /* as nginx writes it */
+    run_close(x, RUN_NO_NOTICE, now_us);
+    return over(x, X_FAILED);
+}
+
+static void committing(struct exchange *x, int64_t now_us)
+{
+    struct run *r = run_of(x);
+
+    run_close(x, RUN_NOTICE, now_us);
+    r->phase = RUN_COMMITTING;
+    r->commit_by_us = now_us + x->api->c.ledger_wait_ms * 1000;
+}
+
+static void stream_end(struct exchange *x, const struct err *e,
+                       struct buf *out, int64_t now_us)
+{
+    struct run *r = run_of(x);
+    struct figures f;
+
+    figures_of(&f, x, now_us);
+    stream_head(x, out);
+    for (size_t i = 0; i < r->n_choices; i++)
+        emit_finish(r, i, r->usage == USAGE_IN_FINISH ? &f : NULL, e, out);
+    if (r->usage == USAGE_OWN_CHUNK)
+        emit_usage(r, &f, out);
+    committing(x, now_us);
+}
+
+static void answer_end(struct exchange *x, int64_t now_us)
+{
+    struct run *r = run_of(x);
+    struct figures f;
+
+    figures_of(&f, x, now_us);
+    buf_clear(&x->body);
+    emit_answer(r, &f, &x->body);
+    buf_putc(&x->body, '\n');
+    answer_body(x, 200, JSON_TYPE, NULL);
+    committing(x, now_us);
+}
+
+static enum x_pump generating(struct exchange *x, struct buf *out,
+                              int64_t now_us)
+{
+    struct run *r = run_of(x);
+    struct err e = {0};
+    bool wrong;
+
+    for (size_t i = 0; i < r->n_choices; i++)
+        drain(r, &r->choices[i]);
+    if (atomic_load(&x->gone))
+        return gone(x, now_us);
+    if (r->stream) {
+        for (size_t i = 0; i < r->n_choices; i++) {
+            if (r->choices[i].reasoning.n || r->choices[i].content.n)
+                stream_head(x, out);
+            emit_news(r, i, out);
+        }
+        comment_line(x, out, now_us);
+    }
+    if (!all_over(r))
+        return X_MORE;
+    wrong = find_error(r, &e);
+    if (wrong && !r->head_sent)
+        return late_error(x, &e, out, now_us);
+    if (r->stream)
+        stream_end(x, wrong ? &e : NULL, out, now_us);
+    else
+        answer_end(x, now_us);
+    return X_MORE;
+}
+
+/* The last bytes wait for the row, but not for long
+ * (docs/decisions/0003-done-waits-for-the-row.md). */
+static enum x_pump finishing(struct exchange *x, struct buf *out,
+                             int64_t now_us)
+{
+    struct run *r = run_of(x);
+
+    if (atomic_load(&x->gone))
+        return over(x, X_FAILED);
+    if (!run_committed(r) && now_us < r->commit_by_us)
+        return X_MORE;
+    if (r->stream) {
+        sse_done(out);
+    } else {
+        buf_add(out, x->head.p, x->head.n);
+        buf_add(out, x->body.p, x->body.n);
+    }
+    return over(x, X_DONE);
+}
+
+enum x_pump api_pump(struct exchange *x, struct buf *out, int64_t now_us)
+{
+    struct run *r = run_of(x);
+
+    if (r->phase == RUN_GENERATING) {
+        enum x_pump p = generating(x, out, now_us);
+
+        if (r->phase != RUN_COMMITTING)
+            return p;
+    }
+    if (r->phase == RUN_COMMITTING)
+        return finishing(x, out, now_us);
+    return X_FAILED;
+}
+
+int64_t api_next_us(const struct exchange *x)
+{
+    const struct run *r = run_of(x);
+
+    if (r->phase == RUN_GENERATING)
+        return r->line_us;
+    return r->phase == RUN_COMMITTING ? r->commit_by_us : 0;
+}

@@ -1,0 +1,41 @@
+/*
+ * api/route.h - which path means what: one static table.
+ *
+ * A path is matched without its trailing slashes; the query is never looked
+ * at. One pattern of the table ends in a slash and a star: the rest of the
+ * path is a name.
+ */
+#ifndef API_ROUTE_H
+#define API_ROUTE_H
+
+#include "api/exchange.h"
+
+enum route_auth {
+    AUTH_OPEN, /* never needs a key */
+    AUTH_KEY,  /* a key, or a local client while no key is configured */
+};
+
+struct route {
+    const char *method;     /* "GET" (HEAD follows) or "POST" */
+    const char *path;
+    const char *allow;      /* value of the Allow header */
+    enum route_auth auth;
+    uint64_t body_cap;      /* bytes; 0: the configured cap */
+    const char *endpoint;   /* ledger_row.endpoint */
+    const char *id_prefix;  /* of the request id */
+    bool counted;           /* every request has a ledger row; else only a
+                             * refused one */
+    /* Called by api_body: makes the answer or starts the stream. */
+    void (*handle)(struct exchange *x);
+};
+
+/*
+ * The route of a request.
+ *   out  NULL on ST_NOT_FOUND; set on ST_METHOD too (for Allow)
+ */
+enum st route_find(const struct route **out, struct span path,
+                   struct span method, struct err *e) MUST_CHECK;
+/* What follows the fixed part of a pattern: the model id of a path, as sent. */
+struct span route_rest(const struct route *r, struct span path);
+
+#endif

@@ -1,0 +1,238 @@
+#include "api/run.h"
+
+#include "api/answer.h"
+#include "api/error.h"
+#include "api/figures.h"
+#include "api/who.h"
+#include "base/log.h"
+#include "base/thread.h"
+
+struct run *run_of(const struct exchange *x)
+{
+    return x->state;
+}
+
+struct run *run_begin(struct exchange *x, const struct route *route)
+{
+    struct run *r = mem_new(struct run);
+    struct ledger_row *row = &r->row;
+
+    r->route = route;
+    ledger_row_init(row);
+    api_new_id(x->api, route ? route->id_prefix : "req-", row->request_id);
+    row->ts_ms = x->req.arrived_epoch_ms;
+    snprintf(row->client_id, sizeof(row->client_id), "anon");
+    snprintf(row->client_kind, sizeof(row->client_kind), "%s",
+             who_kind(&x->req));
+    snprintf(row->endpoint, sizeof(row->endpoint), "%s",
+             route ? route->endpoint : "other");
+    x->state = r;
+    return r;
+}
+
+/* --- the row's notice ---------------------------------------------------- */
+
+static struct notice *notice_new(void (*wake)(void *), void *arg)
+{
+    struct notice *n = mem_new(struct notice);
+
+    pthread_mutex_init(&n->mu, NULL);
+    n->refs = 1;
+    n->wake = wake;
+    n->wake_arg = arg;
+    return n;
+}
+
+static void notice_unref(struct notice *n)
+{
+    int left;
+
+    pthread_mutex_lock(&n->mu);
+    left = --n->refs;
+    pthread_mutex_unlock(&n->mu);
+    if (left)
+        return;
+    pthread_mutex_destroy(&n->mu);
+    free(n);
+}
+
+/* The exchange is going: nobody listens any more. */
+static void notice_drop(struct notice *n)
+{
+    if (!n)
+        return;
+    pthread_mutex_lock(&n->mu);
+    n->wake = NULL;
+    pthread_mutex_unlock(&n->mu);
+    notice_unref(n);
+}
+
+/* On the database writer's thread, once: the row is committed. */
+static void row_committed(void *arg)
+{
+    struct notice *n = arg;
+
+    pthread_mutex_lock(&n->mu);
+    n->committed = true;
+    if (n->wake)
+        n->wake(n->wake_arg);
+    pthread_mutex_unlock(&n->mu);
+    notice_unref(n);
+}
+
+bool run_committed(const struct run *r)
+{
+    bool yes;
+
+    if (!r->notice)
+        return true;
+    pthread_mutex_lock(&r->notice->mu);
+    yes = r->notice->committed;
+    pthread_mutex_unlock(&r->notice->mu);
+    return yes;
+}
+
+/* --- the ends ------------------------------------------------------------ */
+
+static void log_request(const struct ledger_row *row)
+{
+    int64_t n = row->completion_tokens;
+    double rate = n > 1 && row->decode_ms > 0
+                      ? (double)(n - 1) * 1000 / (double)row->decode_ms
+                      : 0;
+
+    log_info("req",
+             "id=%s %s=%s model=%s status=%d prompt=%lld completion=%lld "
+             "finish=%s%s%s ms=%lld tok_s=%.1f client=%s kind=%s",
+             row->request_id, row->stream ? "stream" : "json", row->endpoint,
+             row->model[0] ? row->model : "-", row->status,
+             (long long)row->prompt_tokens, (long long)n, row->finish,
+             row->error_type[0] ? " error=" : "", row->error_type,
+             (long long)row->total_ms, rate, row->client_id,
+             row->client_kind);
+}
+
+void run_refuse(struct exchange *x, const struct err *e)
+{
+    struct run *r = run_of(x);
+    struct ledger_row *row = &r->row;
+    bool left = e->st == ST_CANCELLED;
+
+    answer_error(x, e);
+    row->status = x->status;
+    row->total_ms = (mono_us() - x->req.arrived_us) / 1000;
+    snprintf(row->finish, sizeof(row->finish), "%s",
+             left ? "abandoned" : "refused");
+    if (!left)
+        snprintf(row->error_type, sizeof(row->error_type), "%s",
+                 st_name(e->st));
+    if (r->admitted)
+        ledger_close(x->api->c.ledger, r->ticket, row, NULL, NULL);
+    else
+        ledger_refused(x->api->c.ledger, row);
+    r->admitted = false;
+    r->phase = RUN_OVER;
+    log_request(row);
+}
+
+/* The first choice that did not end well speaks for the request. */
+static const char *finish_of_run(const struct exchange *x)
+{
+    const struct run *r = run_of(x);
+    const char *finish = "stop";
+
+    switch (atomic_load(&x->gone)) {
+    case GONE_LEFT:
+        return "abandoned";
+    case GONE_SLOW:
+        return "slow_client";
+    }
+    if (r->failure.st)
+        return "error";
+    for (size_t i = r->n_choices; i-- > 0;)
+        if (strcmp(finish_of(&r->choices[i]), "stop") != 0)
+            finish = finish_of(&r->choices[i]);
+    return finish;
+}
+
+static enum st error_of_run(const struct run *r)
+{
+    if (r->failure.st)
+        return r->failure.st;
+    for (size_t i = 0; i < r->n_choices; i++)
+        if (r->choices[i].view.end.reason == END_ERROR)
+            return r->choices[i].view.end.err.st;
+    return ST_OK;
+}
+
+void run_close(struct exchange *x, enum run_notice want, int64_t now_us)
+{
+    struct run *r = run_of(x);
+    struct ledger_row *row = &r->row;
+    struct figures f;
+
+    figures_of(&f, x, now_us);
+    figures_row(&f, row);
+    row->status = x->status;
+    snprintf(row->finish, sizeof(row->finish), "%s", finish_of_run(x));
+    if (strcmp(row->finish, "error") == 0)
+        snprintf(row->error_type, sizeof(row->error_type), "%s",
+                 st_name(error_of_run(r)));
+    if (r->admitted && want == RUN_NOTICE) {
+        r->notice = notice_new(x->wake, x->wake_arg);
+        r->notice->refs = 2;
+        ledger_close(x->api->c.ledger, r->ticket, row, row_committed,
+                     r->notice);
+    } else if (r->admitted) {
+        ledger_close(x->api->c.ledger, r->ticket, row, NULL, NULL);
+    }
+    r->admitted = false;
+    log_request(row);
+}
+
+void run_drop_choices(struct run *r)
+{
+    for (size_t i = 0; i < r->n_choices; i++) {
+        struct choice *c = &r->choices[i];
+
+        if (c->job) {
+            /* waits for a wake under way: x may go afterwards */
+            ring_on_wake(c->job->ring, NULL, NULL);
+            if (!c->view.ended)
+                gen_cancel(r->model->gen, c->job);
+        }
+        reply_free(c->reply);
+        job_unref(c->job);
+        buf_release(&c->reasoning);
+        buf_release(&c->content);
+    }
+    free(r->choices);
+    r->choices = NULL;
+    r->n_choices = 0;
+}
+
+void run_stop_wakes(struct run *r)
+{
+    run_drop_choices(r);
+    notice_drop(r->notice);
+    r->notice = NULL;
+}
+
+void run_free(struct exchange *x)
+{
+    struct run *r = run_of(x);
+
+    if (!r)
+        return;
+    if (r->admitted) {
+        /* torn down in the middle: the process is going */
+        int none = GONE_NOT;
+
+        atomic_compare_exchange_strong(&x->gone, &none, GONE_LEFT);
+        run_close(x, RUN_NO_NOTICE, mono_us());
+    }
+    run_stop_wakes(r);
+    free(r->stops);
+    free(r);
+    x->state = NULL;
+}

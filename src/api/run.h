@@ -1,0 +1,109 @@
+/*
+ * api/run.h - what an exchange keeps beside the request: its ledger row and,
+ * once admitted, its jobs and replies (internal to api).
+ *
+ * The parsed body lives in the exchange's arena, which is dropped when the
+ * jobs are submitted; whatever a waiting stream needs is copied here.
+ * Threads: as the exchange, one at a time.
+ */
+#ifndef API_RUN_H
+#define API_RUN_H
+
+#include "acct/ledger.h"
+#include "api/context.h"
+#include "api/emit.h"
+#include "api/exchange.h"
+#include "api/route.h"
+#include "chat/reply.h"
+#include "gen/catalog.h"
+
+enum gone_why { GONE_NOT, GONE_LEFT, GONE_SLOW }; /* exchange.gone */
+
+enum usage_place { USAGE_NOWHERE, USAGE_IN_FINISH, USAGE_OWN_CHUNK };
+
+enum run_phase {
+    RUN_IDLE,       /* no generation (yet) */
+    RUN_GENERATING, /* some job has not ended */
+    RUN_COMMITTING, /* everything is said; the row is on its way */
+    RUN_OVER,
+};
+
+/* One job and its reply. */
+struct choice {
+    struct job *job;
+    int32_t prompt_i;      /* which prompt of the request */
+    struct reply *reply;   /* made with the first token */
+    struct buf reasoning;  /* a stream: not sent yet; JSON: all of it */
+    struct buf content;
+    struct ring_view view;
+    int32_t fed;           /* tokens taken from the ring */
+    bool role_sent;        /* chat streams: the role chunk is out */
+    bool over;             /* END was seen and the reply was ended */
+};
+
+/*
+ * The ledger's answer, which may come later than the exchange lives: counted
+ * by both sides. The wake is called under `mu` (it only signals), so that
+ * after notice_drop no call is running.
+ */
+struct notice {
+    pthread_mutex_t mu;
+    int refs;              /* guarded by mu */
+    bool committed;        /* guarded by mu */
+    void (*wake)(void *arg); /* guarded by mu; NULL: nobody listens */
+    void *wake_arg;
+};
+
+struct run {
+    const struct route *route;
+    struct ledger_row row;
+    bool admitted;         /* `ticket` names an open row */
+    uint64_t ticket;
+
+    const struct emit *emit;            /* the dialect */
+    const struct catalog_model *model;
+    int64_t created_s;     /* epoch */
+    int64_t submitted_us;
+    bool stream;
+    enum usage_place usage;
+    bool think_open;
+    struct text *stops;    /* [n_stops], one block with their bytes, owned */
+    size_t n_stops;
+    struct choice *choices; /* [n_choices], owned */
+    size_t n_choices;
+    int64_t prompt_tokens; /* of all prompts, each once */
+
+    enum run_phase phase;
+    bool cancel_sent;
+    bool head_sent;
+    struct err failure;    /* our own, while pumping (st != ST_OK) */
+    int64_t line_us;       /* when the next comment line is due; 0: none */
+    bool prefill_seen, token_seen;
+    struct notice *notice;
+    int64_t commit_by_us;  /* [DONE] waits no longer */
+};
+
+struct run *run_of(const struct exchange *x);
+/* Makes x->state with an id and a row that says what is known so far. */
+struct run *run_begin(struct exchange *x, const struct route *route);
+/* Cancels what runs, waits for wake-ups under way, closes an open row. */
+void run_free(struct exchange *x);
+/* Drop jobs and replies; no wake of theirs can come afterwards. */
+void run_drop_choices(struct run *r);
+/* The same for every wake of this run, the row's included. */
+void run_stop_wakes(struct run *r);
+
+/*
+ * The end of a request that got an error instead of a generation: the answer
+ * (answer_error) and its finished ledger row. Everything but the client's
+ * leaving has finish "refused".
+ */
+void run_refuse(struct exchange *x, const struct err *e);
+
+/* Close the admitted row from the figures; NOTICE: x->wake is called when it
+ * is committed. Writes the request's log line. */
+enum run_notice { RUN_NO_NOTICE, RUN_NOTICE };
+void run_close(struct exchange *x, enum run_notice want, int64_t now_us);
+bool run_committed(const struct run *r);
+
+#endif

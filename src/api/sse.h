@@ -1,0 +1,19 @@
+/*
+ * api/sse.h - server-sent events: only data lines and comment lines, never
+ * id:, event: or retry: (case C07).
+ */
+#ifndef API_SSE_H
+#define API_SSE_H
+
+#include "base/buf.h"
+
+#define SSE_TYPE "text/event-stream; charset=utf-8"
+
+void sse_begin(struct buf *out);  /* before one JSON object */
+void sse_end(struct buf *out);    /* after it */
+void sse_done(struct buf *out);   /* data: [DONE] */
+/* Comment lines; positions count from 1. */
+void sse_waiting(struct buf *out, int position);
+void sse_prefill(struct buf *out, int done, int total);
+
+#endif

@@ -1,0 +1,96 @@
+#include "api/who.h"
+
+#include "base/crypt.h"
+
+#include <strings.h>
+
+static bool has(struct span s, const char *needle)
+{
+    size_t n = strlen(needle);
+
+    for (size_t i = 0; n <= s.n && i <= s.n - n; i++)
+        if (strncasecmp(s.s + i, needle, n) == 0)
+            return true;
+    return false;
+}
+
+static bool starts(struct span s, const char *head)
+{
+    size_t n = strlen(head);
+
+    return s.n >= n && strncasecmp(s.s, head, n) == 0;
+}
+
+struct span who_token(const struct http_req *req)
+{
+    struct span s = req->authorization;
+
+    if (!starts(s, "Bearer "))
+        return (struct span){0};
+    s.s += 7;
+    s.n -= 7;
+    while (s.n && *s.s == ' ') {
+        s.s++;
+        s.n--;
+    }
+    while (s.n && s.s[s.n - 1] == ' ')
+        s.n--;
+    return s;
+}
+
+static void client_id(char out[16], struct span token)
+{
+    uint8_t sum[32];
+    char hex[13];
+
+    if (!token.n) {
+        snprintf(out, 16, "anon");
+        return;
+    }
+    crypt_sha256(token.s, token.n, sum);
+    crypt_hex(sum, 6, hex);
+    snprintf(out, 16, "k:%s", hex);
+}
+
+enum st who_check(struct keys *k, const struct http_req *req,
+                  struct ledger_row *row, struct err *e)
+{
+    struct span token = who_token(req);
+
+    client_id(row->client_id, token);
+    if (!keys_any(k)) {
+        if (req->local)
+            return ST_OK;
+        return err_set(e, ST_AUTH, "",
+                       "no API key is configured on this server, so only "
+                       "local clients are served");
+    }
+    if (!token.n)
+        return err_set(e, ST_AUTH, "",
+                       "an API key is needed, as Authorization: Bearer KEY");
+    row->key_id = keys_check(k, token.s, token.n, NULL);
+    if (row->key_id)
+        return ST_OK;
+    return err_set(e, ST_AUTH, "", "this API key is not known here");
+}
+
+const char *who_kind(const struct http_req *req)
+{
+    struct span ua = req->user_agent;
+
+    if (span_is(req->client, "dashboard") ||
+        has(ua, "penstock-dashboard") || has(req->referer, "/dashboard/"))
+        return "dashboard";
+    if (has(ua, "open-webui") || has(ua, "openwebui") || has(ua, "aiohttp"))
+        return "open-webui";
+    if (has(ua, "opencode"))
+        return "opencode";
+    if (has(ua, "hermes"))
+        return "hermes";
+    if (starts(ua, "openai/") || has(ua, "openai/python") ||
+        has(ua, "openai/js"))
+        return "openai-sdk";
+    if (starts(ua, "curl/"))
+        return "curl";
+    return "other";
+}

@@ -1,0 +1,27 @@
+/*
+ * api/who.h - who asks: bearer token, client id, client kind (internal).
+ */
+#ifndef API_WHO_H
+#define API_WHO_H
+
+#include "api/exchange.h"
+#include "acct/keys.h"
+#include "acct/ledger.h"
+
+/* The token of `Authorization: Bearer TOKEN`; empty when there is none. */
+struct span who_token(const struct http_req *req);
+
+/*
+ * May this request be served? Writes key_id and client_id of `row`.
+ *   - a key is configured: the token must be a live key, also locally
+ *   - none is: only requests that nginx marked as local, any token
+ * Errors: ST_AUTH. No message holds any part of a token.
+ */
+enum st who_check(struct keys *k, const struct http_req *req,
+                  struct ledger_row *row, struct err *e) MUST_CHECK;
+
+/* dashboard, open-webui, openai-sdk, curl, opencode, hermes or other
+ * (tandem.md 9.3). */
+const char *who_kind(const struct http_req *req);
+
+#endif
