@@ -2,13 +2,28 @@
  * text/tok.h - the two tokenizer entries: markup and content.
  *
  * TOK_MARKUP is for bytes that a chat format wrote: control and user-defined
- * tokens are recognised in it. TOK_CONTENT is for bytes of callers, documents
- * and tools: whatever they spell, no control token ever comes out. Never
- * join two segments before encoding and never merge their neighbours
+ * tokens are recognised in it, leftmost first, the longest of several.
+ *
+ * TOK_CONTENT is for bytes of callers, documents and tools: whatever they
+ * spell, no control token ever comes out, and no user-defined one either
+ * (vocabularies mark <think> and <tool_call> as user-defined, and those are
+ * structure). One exception: user-defined tokens that consist of white space
+ * only are recognised, since runs of newlines cannot be structure and the
+ * models that have such tokens (Gemma) were trained with them in plain text.
+ *
+ * In both modes merges, whole-word matches and the byte fallback yield only
+ * normal, byte and white-space tokens, and in SPM the unknown token where a
+ * byte has no token: ids of control, other user-defined and unused tokens
+ * come from recognition or not at all.
+ *
+ * Never join two segments before encoding and never merge their neighbours
  * afterwards: byte-pair encoding is not associative.
  *
+ * Text is encoded as it is: no Unicode normalisation, because GGUF does not
+ * say which one a vocabulary expects (Qwen's upstream applies NFC).
+ * Bytes that are not UTF-8 are encoded one by one, never dropped; the text
+ * on either side of them is encoded as if it stood alone.
  * Built from spans, so this layer does not know GGUF.
- * Bytes that are not UTF-8 are encoded byte by byte, never dropped.
  * Threads: immutable after tok_new; any thread may encode.
  */
 #ifndef TEXT_TOK_H
@@ -25,25 +40,31 @@ enum tok_type {
     TOK_UNUSED = 5, TOK_BYTE = 6,
 };
 
-/* What a vocabulary is made of; everything is borrowed until tok_free. */
+/*
+ * What a vocabulary is made of. tok_new copies scores, types and the span
+ * tables; the bytes behind the spans stay borrowed until tok_free.
+ */
 struct tok_spec {
     enum tok_model model;
-    const char *pre;            /* "gpt2", "llama-bpe", "qwen2", "default" */
+    const char *pre;            /* BPE only: "gpt2", "llama-bpe", "qwen2",
+                                 * "default" */
     const struct span *tokens;  /* [n_tokens], GPT-2 byte map or U+2581 form */
     size_t n_tokens;
-    const float *scores;        /* [n_tokens] or NULL (BPE) */
+    const float *scores;        /* [n_tokens]; SPM only, else NULL */
     const int64_t *types;       /* [n_tokens] of enum tok_type, or NULL */
-    const struct span *merges;  /* [n_merges] "left right", BPE only */
+    const struct span *merges;  /* [n_merges] "left right", BPE only; one
+                                 * that names unknown tokens never applies */
     size_t n_merges;
     int64_t bos, eos, unk, pad; /* -1 when absent */
     bool add_bos;
     bool add_space_prefix;      /* SPM only */
-    bool ignore_merges;         /* llama-bpe: a whole known word wins */
+    bool ignore_merges;         /* llama-bpe: a whole word that is a token
+                                 * wins over merging */
 };
 
 struct tok; /* opaque */
 
-/* Errors: ST_FORMAT (names the broken entry), ST_UNSUPPORTED (pre), NOMEM. */
+/* Errors: ST_FORMAT (names the broken entry), ST_UNSUPPORTED (pre), ST_NOMEM. */
 enum st tok_new(struct tok **out, const struct tok_spec *spec, struct err *e)
     MUST_CHECK;
 void tok_free(struct tok *t);
@@ -58,16 +79,22 @@ int32_t tok_find(const struct tok *t, const char *s, size_t n);
 
 /*
  * Append the ids of s[0..n) to `out`. BOS is never added here: the prompt
- * builder does it once.
- * Errors: ST_LIMIT when `out` is full, ST_NOMEM.
+ * builder does it once. SPM vocabularies with add_space_prefix get their
+ * space at the start of s and after each recognised control or structure
+ * token, as upstream does; an empty s gives nothing.
+ * Cost O(n log n) in time, about 70 bytes per byte of the longest word (BPE)
+ * or of the text (SPM) for the call. A text that cannot fit `out` even with
+ * the longest tokens is refused before that.
+ * Errors: ST_LIMIT when `out` is full, ST_NOMEM; `out` may then have grown.
  */
 enum st tok_encode(const struct tok *t, enum tok_mode mode, const char *s,
                    size_t n, struct ids *out, struct err *e) MUST_CHECK;
 
 /*
- * The bytes that an id stands for, as they appear in text: control tokens
- * give their name. Valid as long as t. May be half a character. An id out of
- * range gives an empty span.
+ * The bytes that an id stands for, as they appear in text: control and
+ * user-defined tokens give their name, U+2581 of SPM is a space, <0xNN> its
+ * byte. Valid as long as t. May be half a character. An id out of range gives
+ * an empty span.
  */
 struct span tok_piece(const struct tok *t, int32_t id);
 /* SPM: is a leading space of the first piece of a text dropped? */

@@ -1,0 +1,135 @@
+#include "text/bpe.h"
+
+static uint64_t pair_hash(int32_t left, int32_t right)
+{
+    uint64_t h = ((uint64_t)(uint32_t)left << 32 | (uint32_t)right) *
+                 0x9e3779b97f4a7c15u;
+
+    return h ^ h >> 32;
+}
+
+static struct bpe_pair *pair_at(const struct bpe *b, int32_t left,
+                                int32_t right)
+{
+    size_t i = pair_hash(left, right) & b->mask;
+
+    while (b->pair[i].left >= 0 &&
+           (b->pair[i].left != left || b->pair[i].right != right))
+        i = (i + 1) & b->mask;
+    return &b->pair[i];
+}
+
+void bpe_release(struct bpe *b)
+{
+    free(b->pair);
+    *b = (struct bpe){0};
+}
+
+/* `tmp` holds the longest merge. Lists name a pair once; the first counts. */
+static enum st add_merge(struct bpe *b, struct span m, size_t rank, char *tmp,
+                         struct err *e)
+{
+    const char *sp = m.n > 2 ? memchr(m.s + 1, ' ', m.n - 2) : NULL;
+    size_t nl, nr, n = sp ? (size_t)(sp - m.s) : 0;
+    struct bpe_pair p, *slot;
+
+    if (!sp)
+        return err_set(e, ST_FORMAT, "tokenizer.ggml.merges",
+                       "entry %zu is not two tokens and a space", rank);
+    if (!lex_unmap(m.s, n, tmp, &nl) ||
+        !lex_unmap(sp + 1, m.n - n - 1, tmp + nl, &nr))
+        return ST_OK;
+    p.left = lex_find_piece(b->lex, tmp, nl);
+    p.right = lex_find_piece(b->lex, tmp + nl, nr);
+    p.id = lex_find_piece(b->lex, tmp, nl + nr);
+    p.rank = (uint32_t)rank;
+    if (p.left < 0 || p.right < 0 || p.id < 0)
+        return ST_OK;
+    slot = pair_at(b, p.left, p.right);
+    if (slot->left < 0)
+        *slot = p;
+    return ST_OK;
+}
+
+enum st bpe_init(struct bpe *b, const struct lex *lex,
+                 const struct tok_spec *spec, struct err *e)
+{
+    size_t slots = 16, longest = 1;
+    enum st st = ST_OK;
+    char *tmp;
+
+    *b = (struct bpe){.lex = lex, .ignore_merges = spec->ignore_merges};
+    if (spec->n_merges > INT32_MAX)
+        return err_set(e, ST_FORMAT, "tokenizer.ggml.merges",
+                       "%zu merges; at most 2^31 are accepted",
+                       spec->n_merges);
+    while (slots < spec->n_merges * 2)
+        slots *= 2;
+    for (size_t i = 0; i < spec->n_merges; i++)
+        if (spec->merges[i].n > longest)
+            longest = spec->merges[i].n;
+    b->pair = mem_try_array(slots, sizeof(*b->pair));
+    b->mask = slots - 1;
+    tmp = mem_try(longest);
+    if (b->pair && tmp) {
+        for (size_t i = 0; i < slots; i++)
+            b->pair[i].left = -1;
+        for (size_t i = 0; i < spec->n_merges && !st; i++)
+            st = add_merge(b, spec->merges[i], i, tmp, e);
+    } else {
+        st = err_set(e, ST_NOMEM, "tokenizer.ggml.merges",
+                     "no memory for %zu merges", spec->n_merges);
+    }
+    free(tmp);
+    if (st)
+        bpe_release(b);
+    return st;
+}
+
+static bool rule(const void *arg, const struct merge_sym *l,
+                 const struct merge_sym *r, uint32_t *rank, int32_t *id)
+{
+    const struct bpe *b = arg;
+    const struct bpe_pair *p;
+
+    if (l->id < 0 || r->id < 0)
+        return false;
+    p = pair_at(b, l->id, r->id);
+    if (p->left < 0)
+        return false;
+    *rank = p->rank;
+    *id = p->id;
+    return true;
+}
+
+enum st bpe_word(const struct bpe *b, struct merge *m, const char *s, size_t n,
+                 struct ids *out, struct err *e)
+{
+    const struct lex *x = b->lex;
+    enum st st;
+
+    if (b->ignore_merges && n <= x->longest) {
+        int32_t id = lex_find_piece(x, s, n);
+
+        if (id >= 0) {
+            ids_add(out, id);
+            return ST_OK;
+        }
+    }
+    st = merge_begin(m, n, e);
+    if (st)
+        return st;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)s[i];
+
+        merge_add(m, i, 1, x->byte_own[c] ? x->byte_id[c] : -1);
+    }
+    st = merge_run(m, rule, b, e);
+    for (uint32_t i = 0; i != MERGE_END && !st; i = m->sym[i].next) {
+        int32_t id = m->sym[i].id;
+
+        ids_add(out, id >= 0 ? id
+                             : x->byte_id[(unsigned char)s[m->sym[i].pos]]);
+    }
+    return st;
+}

@@ -1,0 +1,291 @@
+#include "text/lex.h"
+
+#include "base/utf8.h"
+
+/*
+ * GPT-2's byte map: printable bytes stand for themselves, the other 68 were
+ * numbered from U+0100 in order (OpenAI gpt-2 encoder.py, bytes_to_unicode).
+ */
+static bool byte_is_plain(unsigned b)
+{
+    return (b >= 0x21 && b <= 0x7e) || (b >= 0xa1 && b <= 0xac) || b >= 0xae;
+}
+
+static int unmap_char(uint32_t cp)
+{
+    unsigned k = 0x100;
+
+    if (cp < 0x100)
+        return byte_is_plain(cp) ? (int)cp : -1;
+    for (unsigned b = 0; b < 0x100; b++)
+        if (!byte_is_plain(b) && k++ == cp)
+            return (int)b;
+    return -1;
+}
+
+bool lex_unmap(const char *s, size_t n, char *out, size_t *len)
+{
+    size_t k = 0;
+
+    for (size_t i = 0; i < n; k++) {
+        uint32_t cp;
+        size_t step = utf8_decode(s + i, n - i, &cp);
+        int b = step ? unmap_char(cp) : -1;
+
+        if (b < 0)
+            return false;
+        out[k] = (char)b;
+        i += step;
+    }
+    *len = k;
+    return true;
+}
+
+bool lex_is_blank(struct span raw)
+{
+    size_t i = 0;
+
+    while (i < raw.n) {
+        if (raw.s[i] == ' ' || (raw.s[i] >= '\t' && raw.s[i] <= '\r'))
+            i++;
+        else if (raw.n - i >= 3 && !memcmp(raw.s + i, "\xe2\x96\x81", 3))
+            i += 3;
+        else
+            return false;
+    }
+    return raw.n > 0;
+}
+
+static uint64_t hash(const char *s, size_t n)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
+    return h ^ h >> 29;
+}
+
+static bool index_init(struct lex_index *x, size_t n)
+{
+    size_t slots = 16;
+
+    while (slots < n * 2)
+        slots *= 2;
+    x->slot = mem_try_array(slots, sizeof(*x->slot));
+    if (!x->slot)
+        return false;
+    memset(x->slot, 0xff, slots * sizeof(*x->slot));
+    x->mask = slots - 1;
+    return true;
+}
+
+static uint32_t *index_at(const struct lex_index *x, const struct span *key,
+                          const char *s, size_t n)
+{
+    size_t i = hash(s, n) & x->mask;
+
+    while (x->slot[i] != LEX_NONE) {
+        const struct span *k = &key[x->slot[i]];
+
+        if (k->n == n && !memcmp(k->s, s, n))
+            break;
+        i = (i + 1) & x->mask;
+    }
+    return &x->slot[i];
+}
+
+static int32_t index_find(const struct lex_index *x, const struct span *key,
+                          const char *s, size_t n)
+{
+    uint32_t id = n ? *index_at(x, key, s, n) : LEX_NONE;
+
+    return id == LEX_NONE ? -1 : (int32_t)id;
+}
+
+int32_t lex_find_raw(const struct lex *x, const char *s, size_t n)
+{
+    return index_find(&x->by_raw, x->raw, s, n);
+}
+
+int32_t lex_find_piece(const struct lex *x, const char *s, size_t n)
+{
+    return index_find(&x->by_piece, x->piece, s, n);
+}
+
+void lex_release(struct lex *x)
+{
+    free(x->raw);
+    free(x->piece);
+    free(x->type);
+    free(x->arena);
+    free(x->by_raw.slot);
+    free(x->by_piece.slot);
+    *x = (struct lex){0};
+}
+
+/* "<0x0A>" -> 10; -1 for any other spelling. */
+static int byte_token(struct span raw)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    const char *hi, *lo;
+
+    if (raw.n != 6 || memcmp(raw.s, "<0x", 3) || raw.s[5] != '>' ||
+        !raw.s[3] || !raw.s[4])
+        return -1;
+    hi = strchr(hex, raw.s[3]);
+    lo = strchr(hex, raw.s[4]);
+    return hi && lo ? (int)((hi - hex) * 16 + (lo - hex)) : -1;
+}
+
+static size_t unmark(char *out, const char *s, size_t n)
+{
+    size_t k = 0;
+
+    for (size_t i = 0; i < n; k++) {
+        if (n - i >= 3 && !memcmp(s + i, "\xe2\x96\x81", 3)) {
+            out[k] = ' ';
+            i += 3;
+        } else {
+            out[k] = s[i++];
+        }
+    }
+    return k;
+}
+
+/* The bytes that token i stands for. True when encoding may produce it. */
+static bool piece_bpe(struct lex *x, size_t i, char *out)
+{
+    size_t n;
+
+    if ((x->type[i] != TOK_NORMAL && x->type[i] != TOK_BYTE) ||
+        !lex_unmap(x->raw[i].s, x->raw[i].n, out, &n))
+        return false;
+    x->piece[i] = (struct span){out, n};
+    return n > 0;
+}
+
+static bool piece_spm(struct lex *x, size_t i, char *out, bool typed)
+{
+    struct span raw = x->raw[i];
+    int b = byte_token(raw);
+
+    if (x->type[i] == TOK_CONTROL || x->type[i] == TOK_UNKNOWN)
+        return false;
+    if (b >= 0 && (x->type[i] == TOK_BYTE || !typed)) {
+        *out = (char)b;
+        x->piece[i] = (struct span){out, 1};
+        x->byte_id[b] = (int32_t)i;
+        x->byte_own[b] = true;
+        return false;
+    }
+    x->piece[i] = (struct span){out, unmark(out, raw.s, raw.n)};
+    return raw.n && (x->type[i] == TOK_NORMAL ||
+                     (x->type[i] == TOK_USER && lex_is_blank(raw)));
+}
+
+static enum st lex_copy(struct lex *x, const struct tok_spec *spec,
+                        struct err *e)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < x->n; i++) {
+        int64_t type = spec->types ? spec->types[i] : TOK_NORMAL;
+
+        if (type < TOK_NORMAL || type > TOK_BYTE)
+            return err_set(e, ST_FORMAT, "tokenizer.ggml.token_type",
+                           "entry %zu is %lld; known are 1 to 6", i,
+                           (long long)type);
+        x->type[i] = (uint8_t)type;
+        x->raw[i] = x->piece[i] = spec->tokens[i];
+        if (!mem_add(&total, total, x->raw[i].n) || total > INT32_MAX)
+            return err_set(e, ST_FORMAT, "tokenizer.ggml.tokens",
+                           "more than 2 GiB of token text");
+    }
+    x->arena = mem_try(total);
+    return x->arena ? ST_OK
+                    : err_set(e, ST_NOMEM, "tokenizer.ggml.tokens",
+                              "no memory for %zu bytes of tokens", total);
+}
+
+static void lex_fill(struct lex *x, const struct tok_spec *spec)
+{
+    char *out = x->arena;
+
+    for (size_t i = 0; i < x->n; i++) {
+        bool made = spec->model == TOK_BPE
+                        ? piece_bpe(x, i, out)
+                        : piece_spm(x, i, out, spec->types != NULL);
+        struct span p = x->piece[i];
+
+        /* Of equal spellings the last one counts, as in llama.cpp; but a
+         * normal token is never displaced by a user-defined one. */
+        if (x->raw[i].n)
+            *index_at(&x->by_raw, x->raw, x->raw[i].s, x->raw[i].n) =
+                (uint32_t)i;
+        if (made) {
+            uint32_t *slot = index_at(&x->by_piece, x->piece, p.s, p.n);
+
+            if (*slot == LEX_NONE || x->type[i] == TOK_NORMAL)
+                *slot = (uint32_t)i;
+        }
+        if (p.n > x->longest)
+            x->longest = p.n;
+        if (x->raw[i].n > x->longest_raw)
+            x->longest_raw = x->raw[i].n;
+        out += x->raw[i].n;
+    }
+}
+
+/* Every byte must have an encoding: its own token, else unk, else "?". */
+static enum st lex_bytes(struct lex *x, const struct tok_spec *spec,
+                         struct err *e)
+{
+    int32_t other = lex_find_piece(x, "?", 1);
+
+    if (spec->model == TOK_SPM && spec->unk >= 0 &&
+        (x->type[spec->unk] == TOK_UNKNOWN ||
+         x->type[spec->unk] == TOK_NORMAL))
+        other = (int32_t)spec->unk;
+    for (unsigned b = 0; b < 256; b++) {
+        if (spec->model == TOK_BPE) {
+            char c = (char)b;
+
+            x->byte_id[b] = lex_find_piece(x, &c, 1);
+            x->byte_own[b] = x->byte_id[b] >= 0;
+        }
+        if (x->byte_own[b])
+            continue;
+        if (other < 0)
+            return err_set(e, ST_FORMAT, "tokenizer.ggml.tokens",
+                           "no token for byte 0x%02X and none to stand for it",
+                           b);
+        x->byte_id[b] = other;
+    }
+    return ST_OK;
+}
+
+enum st lex_init(struct lex *x, const struct tok_spec *spec, struct err *e)
+{
+    enum st st;
+
+    *x = (struct lex){.n = spec->n_tokens};
+    if (!x->n || x->n > INT32_MAX / 2)
+        return err_set(e, ST_FORMAT, "tokenizer.ggml.tokens",
+                       "%zu tokens; 1 to 2^30 are accepted", x->n);
+    x->raw = mem_try_array(x->n, sizeof(*x->raw));
+    x->piece = mem_try_array(x->n, sizeof(*x->piece));
+    x->type = mem_try_array(x->n, 1);
+    if (x->raw && x->piece && x->type && index_init(&x->by_raw, x->n) &&
+        index_init(&x->by_piece, x->n))
+        st = lex_copy(x, spec, e);
+    else
+        st = err_set(e, ST_NOMEM, "tokenizer.ggml.tokens",
+                     "no memory for %zu tokens", x->n);
+    if (!st) {
+        lex_fill(x, spec);
+        st = lex_bytes(x, spec, e);
+    }
+    if (st)
+        lex_release(x);
+    return st;
+}
