@@ -55,6 +55,11 @@ ACCT_LDADD = libp_acct.a libp_db.a libp_crypt.a libp_base.a $(SQLITE_LIBS) \
 EXTRA_DIST += t/lib/tap.h t/lib/tmpdir.h t/0700-sql.t
 t_unit_acct_keys_LDADD = $(ACCT_LDADD)
 t_unit_acct_ledger_LDADD = $(ACCT_LDADD)
+# text; text_batch is a tool of the Perl tests
+unit_tests += t/unit/text_tok
+check_PROGRAMS += t/unit/text_batch
+t_unit_text_tok_LDADD = libp_text.a libp_base.a $(PCRE2_LIBS)
+t_unit_text_batch_LDADD = libp_text.a libp_base.a $(PCRE2_LIBS)
 check_PROGRAMS += $(fuzz_tests)
 # api: bodies
 unit_tests += t/unit/api_body

@@ -137,11 +137,12 @@ static bool cut_find(struct cut *c, int pass, const unsigned char *cls,
 
     if (r == PCRE2_ERROR_NOMATCH)
         return false;
-    *a = 0;
-    *b = run_len(cls, n);
     if (r > 0 && v[1] > v[0]) {
         *a = v[0];
         *b = v[1];
+    } else {
+        *a = 0;
+        *b = run_len(cls, n);
     }
     return true;
 }

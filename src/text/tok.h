@@ -64,7 +64,8 @@ struct tok_spec {
 
 struct tok; /* opaque */
 
-/* Errors: ST_FORMAT (names the broken entry), ST_UNSUPPORTED (pre), ST_NOMEM. */
+/* Errors: ST_FORMAT (names the broken entry), ST_UNSUPPORTED (pre),
+ * ST_NOMEM. */
 enum st tok_new(struct tok **out, const struct tok_spec *spec, struct err *e)
     MUST_CHECK;
 void tok_free(struct tok *t);
