@@ -44,12 +44,13 @@ struct cpu_set {
     /* As kern_dequant, bit for bit. */
     void (*decode)(enum kern_type t, const void *src, float *dst, size_t n);
     /*
-     * acc[r][j][lane] += w[j][k] * x[r * ldx + k] for r < rows, j < TILE_W.
-     *   w   [TILE_W][TILE_K], zero from nk up to the next multiple of 8
+     * acc[r][j][lane] += w[j * ldw + k] * x[r * ldx + k]
+     * for r < rows, j < TILE_W, k < nk.
+     *   w   zero from nk up to the next multiple of 8, any alignment
      *   x   only nk elements of a row may be read
      */
-    void (*tile)(const float *w, int32_t nk, const float *x, size_t ldx,
-                 int32_t rows, float *acc);
+    void (*tile)(const float *w, size_t ldw, int32_t nk, const float *x,
+                 size_t ldx, int32_t rows, float *acc);
     /* dst = x / sqrt(mean(x^2) + eps) * w; dst may be x */
     void (*norm)(float *dst, const float *x, const float *w, int32_t n,
                  float eps);

@@ -228,7 +228,7 @@ struct mat_job {
     const struct cpu_set *set;
     enum kern_type type;
     const uint8_t *w;
-    size_t row_bytes;
+    size_t row_bytes, tile_bytes; /* of all columns, of TILE_K */
     int32_t outs, cols, rows;
     const float *x, *bias; /* bias may be NULL */
     float *dst;
@@ -238,14 +238,21 @@ struct mat_job {
 static void load_tile(const struct mat_job *j, int64_t o, int nw, int32_t k0,
                       int32_t nk, float *tile)
 {
-    size_t off = quant_bytes(j->type, (size_t)k0);
+    const uint8_t *w = j->w + (size_t)o * j->row_bytes +
+                       (size_t)k0 / TILE_K * j->tile_bytes;
 
-    for (int w = 0; w < nw; w++, tile += TILE_K) {
-        j->set->decode(j->type, j->w + (size_t)(o + w) * j->row_bytes + off,
-                       tile, (size_t)nk);
+    for (int i = 0; i < nw; i++, tile += TILE_K, w += j->row_bytes) {
+        j->set->decode(j->type, w, tile, (size_t)nk);
         for (int32_t p = nk; p % 8; p++)
             tile[p] = 0;
     }
+}
+
+/* F32 weights are tiles already, unless the last lanes need zeros. */
+static bool in_place(const struct mat_job *j, int nw)
+{
+    return j->type == KERN_F32 && nw == TILE_W && j->cols % 8 == 0 &&
+           (uintptr_t)j->w % sizeof(float) == 0;
 }
 
 /* Outputs o..o+nw of activation rows r0..r0+nr. */
@@ -255,15 +262,24 @@ static void mat_tile(const struct mat_job *j, int64_t o, int nw, int32_t r0,
     _Alignas(64) float tile[TILE_W * TILE_K];
     _Alignas(64) float acc[TILE_X * TILE_W * 8];
     size_t cols = (size_t)j->cols;
+    const float *direct = NULL;
 
     memset(acc, 0, sizeof(*acc) * (size_t)nr * TILE_W * 8);
-    if (nw < TILE_W)
+    if (in_place(j, nw))
+        direct = (const float *)(const void *)j->w + (size_t)o * cols;
+    else if (nw < TILE_W)
         memset(tile, 0, sizeof(tile));
     for (int32_t k0 = 0; k0 < j->cols; k0 += TILE_K) {
         int32_t nk = j->cols - k0 < TILE_K ? j->cols - k0 : TILE_K;
 
+        const float *x = j->x + (size_t)r0 * cols + k0;
+
+        if (direct) {
+            j->set->tile(direct + k0, cols, nk, x, cols, nr, acc);
+            continue;
+        }
         load_tile(j, o, nw, k0, nk, tile);
-        j->set->tile(tile, nk, j->x + (size_t)r0 * cols + k0, cols, nr, acc);
+        j->set->tile(tile, TILE_K, nk, x, cols, nr, acc);
     }
     for (int32_t r = 0; r < nr; r++) {
         float *y = j->dst + (size_t)(r0 + r) * (size_t)j->outs + o;
@@ -304,6 +320,7 @@ static void op_matmul(struct kern *k, struct kern_buf *dst,
         .type = w->type,
         .w = w->buf->p,
         .row_bytes = quant_bytes(w->type, cols),
+        .tile_bytes = quant_bytes(w->type, TILE_K),
         .outs = w->rows,
         .cols = w->cols,
         .rows = rows,

@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-static void ref_tile(const float *w, int32_t nk, const float *x, size_t ldx,
-                     int32_t rows, float *acc)
+static void ref_tile(const float *w, size_t ldw, int32_t nk, const float *x,
+                     size_t ldx, int32_t rows, float *acc)
 {
     for (int32_t r = 0; r < rows; r++, x += ldx)
         for (int j = 0; j < TILE_W; j++, acc += 8) {
-            const float *wj = w + j * TILE_K;
+            const float *wj = w + (size_t)j * ldw;
             int32_t k = 0;
 
             for (; k + 8 <= nk; k += 8)

@@ -86,6 +86,11 @@ INLINE __m128i load16(const void *p)
     return _mm_loadu_si128((const __m128i *)p);
 }
 
+INLINE __m128i load8(const void *p)
+{
+    return _mm_loadl_epi64((const __m128i *)p);
+}
+
 INLINE __m256i load32(const void *p)
 {
     return _mm256_loadu_si256((const __m256i *)p);
@@ -122,8 +127,12 @@ static void decode_q8_0(const uint8_t *b, float *y)
 {
     __m256 d = _mm256_set1_ps(f16_at(b));
 
-    put16(y, load16(b + 2), d);
-    put16(y + 16, load16(b + 18), d);
+    UNROLL
+    for (int i = 0; i < 32; i += 8) {
+        __m256i q = _mm256_cvtepi8_epi32(load8(b + 2 + i));
+
+        _mm256_storeu_ps(y + i, _mm256_mul_ps(_mm256_cvtepi32_ps(q), d));
+    }
 }
 
 static void decode_q4_0(const uint8_t *b, float *y)
@@ -137,15 +146,38 @@ static void decode_q4_0(const uint8_t *b, float *y)
     put16(y + 16, _mm_sub_epi8(hi, eight), d);
 }
 
+/* f times each of eight bytes. */
+INLINE void scale8(float *out, uint64_t bytes, float f)
+{
+    __m256i v = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)bytes));
+
+    _mm256_storeu_ps(out, _mm256_mul_ps(_mm256_cvtepi32_ps(v),
+                                        _mm256_set1_ps(f)));
+}
+
+/* The products of quant_k_scales with d and m, four groups a word. */
+INLINE void k_scales(const uint8_t *s, float d, float m, float dg[8],
+                     float mg[8])
+{
+    const uint32_t six = 0x3f3f3f3f, four = 0x0f0f0f0f, two = 0x30303030;
+    uint32_t w[3], scale, min;
+
+    memcpy(w, s, sizeof(w));
+    scale = (w[2] & four) | (w[0] >> 2 & two);
+    min = (w[2] >> 4 & four) | (w[1] >> 2 & two);
+    scale8(dg, (w[0] & six) | (uint64_t)scale << 32, d);
+    scale8(mg, (w[1] & six) | (uint64_t)min << 32, m);
+}
+
 /* Q4_K, and Q5_K when `high` points to its fifth bits. */
 INLINE void decode_k45(const uint8_t *b, const uint8_t *high,
                        const uint8_t *q, float *y)
 {
     const __m256i low = _mm256_set1_epi8(15), five = _mm256_set1_epi8(16);
-    float d = f16_at(b), m = f16_at(b + 2);
-    uint8_t scale[8], min[8];
+    float dg[8], mg[8];
 
-    quant_k_scales(b + 4, scale, min);
+    k_scales(b + 4, f16_at(b), f16_at(b + 2), dg, mg);
+    UNROLL
     for (int g = 0; g < 8; g++, y += 32) {
         __m256i v = load32(q + g / 2 * 32);
 
@@ -157,8 +189,7 @@ INLINE void decode_k45(const uint8_t *b, const uint8_t *high,
             h = _mm256_and_si256(_mm256_cmpeq_epi8(h, bit), five);
             v = _mm256_or_si256(v, h);
         }
-        put32_less(y, v, _mm256_set1_ps(d * (float)scale[g]),
-                   _mm256_set1_ps(m * (float)min[g]));
+        put32_less(y, v, _mm256_set1_ps(dg[g]), _mm256_set1_ps(mg[g]));
     }
 }
 
@@ -264,8 +295,8 @@ static void avx2_decode(enum kern_type t, const void *src, float *dst,
 /* --- products ------------------------------------------------------------ */
 
 /* nx activation rows against the tile: nx * TILE_W sums in registers. */
-INLINE void tile_rows(const int nx, const float *w, int32_t nk, const float *x,
-                      size_t ldx, float *acc)
+INLINE void tile_rows(const int nx, const float *w, size_t ldw, int32_t nk,
+                      const float *x, size_t ldx, float *acc)
 {
     __m256 s[3][TILE_W], xv[3], wv;
     int32_t k = 0;
@@ -281,7 +312,7 @@ INLINE void tile_rows(const int nx, const float *w, int32_t nk, const float *x,
             xv[r] = _mm256_loadu_ps(x + (size_t)r * ldx + k);
         UNROLL
         for (int j = 0; j < TILE_W; j++) {
-            wv = _mm256_load_ps(w + j * TILE_K + k);
+            wv = _mm256_loadu_ps(w + (size_t)j * ldw + k);
             UNROLL
             for (int r = 0; r < nx; r++)
                 s[r][j] = _mm256_fmadd_ps(wv, xv[r], s[r][j]);
@@ -292,7 +323,7 @@ INLINE void tile_rows(const int nx, const float *w, int32_t nk, const float *x,
 
         UNROLL
         for (int j = 0; j < TILE_W; j++) {
-            wv = _mm256_load_ps(w + j * TILE_K + k);
+            wv = _mm256_loadu_ps(w + (size_t)j * ldw + k);
             UNROLL
             for (int r = 0; r < nx; r++)
                 s[r][j] = _mm256_fmadd_ps(
@@ -307,15 +338,15 @@ INLINE void tile_rows(const int nx, const float *w, int32_t nk, const float *x,
             _mm256_storeu_ps(acc + (r * TILE_W + j) * 8, s[r][j]);
 }
 
-static void avx2_tile(const float *w, int32_t nk, const float *x, size_t ldx,
-                      int32_t rows, float *acc)
+static void avx2_tile(const float *w, size_t ldw, int32_t nk, const float *x,
+                      size_t ldx, int32_t rows, float *acc)
 {
     for (; rows >= 3; rows -= 3, x += 3 * ldx, acc += 3 * TILE_W * 8)
-        tile_rows(3, w, nk, x, ldx, acc);
+        tile_rows(3, w, ldw, nk, x, ldx, acc);
     if (rows == 2)
-        tile_rows(2, w, nk, x, ldx, acc);
+        tile_rows(2, w, ldw, nk, x, ldx, acc);
     else if (rows == 1)
-        tile_rows(1, w, nk, x, ldx, acc);
+        tile_rows(1, w, ldw, nk, x, ldx, acc);
 }
 
 static void avx2_norm(float *dst, const float *x, const float *w, int32_t n,
