@@ -64,6 +64,16 @@ check_PROGRAMS += $(fuzz_tests)
 # api: bodies
 unit_tests += t/unit/api_body
 t_unit_api_body_LDADD = libp_api.a libp_json.a libp_base.a $(YAJL_LIBS)
+check_PROGRAMS += t/unit/api_body_error
+t_unit_api_body_error_LDADD = libp_api.a libp_json.a libp_base.a $(YAJL_LIBS)
+fuzz_tests += t/fuzz/body
+t_fuzz_body_SOURCES = t/fuzz/body.c $(fuzz_main)
+t_fuzz_body_LDADD = libp_api.a libp_json.a libp_base.a $(YAJL_LIBS)
+t_fuzz_body_LDFLAGS = $(fuzz_ldflags)
+EXTRA_DIST += t/lib/Pen/Body.pm t/4010-compat.t t/data/api/compat.tsv \
+	t/4101-case-c01-deep-nesting.t t/4102-case-c02-sampling-range.t \
+	t/4103-case-c03-output-limit-names.t t/4104-case-c04-own-answer.t \
+	t/4105-case-c32-choices-checked.t
 # kernels
 unit_tests += t/unit/kernels_ops t/unit/kernels_quant t/unit/kernels_onetext \
 	t/unit/kernels_pool
@@ -85,4 +95,18 @@ t_fuzz_fcgi_params_LDADD = libp_fcgi.a libp_base.a
 t_fuzz_fcgi_params_LDFLAGS = $(fuzz_ldflags)
 EXTRA_DIST += t/lib/Pen/Daemon.pm t/lib/Pen/Fcgi.pm t/lib/Pen/Nginx.pm \
 	t/lib/Pen/Http.pm
+# chat: formats and replies
+unit_tests += t/unit/chat_reply t/unit/chat_format
+t_unit_chat_reply_LDADD = $(P_LIBS) $(P_LDLIBS)
+t_unit_chat_format_LDADD = $(P_LIBS) $(P_LDLIBS)
+fuzz_tests += t/fuzz/chatjson t/fuzz/reply
+t_fuzz_chatjson_SOURCES = t/fuzz/chatjson.c t/lib/toy_tok.h $(fuzz_main)
+t_fuzz_chatjson_LDADD = $(P_LIBS) $(P_LDLIBS)
+t_fuzz_chatjson_LDFLAGS = $(fuzz_ldflags)
+t_fuzz_reply_SOURCES = t/fuzz/reply.c t/lib/toy_tok.h $(fuzz_main)
+t_fuzz_reply_LDADD = $(P_LIBS) $(P_LDLIBS)
+t_fuzz_reply_LDFLAGS = $(fuzz_ldflags)
+EXTRA_DIST += t/3010-render-vectors.t t/0021-no-model-names.t \
+	t/data/chat/plain.json t/data/chat/names-a-model.txt \
+	docs/decisions/0002-chat-json-think-off.md
 check_PROGRAMS += $(unit_tests)

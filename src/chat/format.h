@@ -22,8 +22,10 @@ struct format_caps {
 };
 
 /*
- * Parse a chat.json text. Every marker in it must be one token of `t`.
+ * Parse a chat.json text. Every marker in it must be one token of `t`; the
+ * keys are listed in docs/decisions/0002.
  *   name  for messages
+ *   t     NULL: no vocabulary; markers are not checked and all ids are -1
  * Errors: ST_FORMAT naming the key, and what is accepted.
  */
 enum st format_parse(struct format **out, const char *json, size_t n,

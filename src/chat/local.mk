@@ -1,5 +1,24 @@
 # layer 2: chat formats, reply parsers, the tokenizer of a model file
 noinst_LIBRARIES += libp_chat.a
-libp_chat_a_SOURCES = src/chat/vocab.c src/chat/vocab.h
+libp_chat_a_SOURCES = \
+	src/chat/req.h src/chat/builtin.h \
+	src/chat/segment.c src/chat/segment.h \
+	src/chat/format.c src/chat/format.h src/chat/format_int.h \
+	src/chat/chatjson.c \
+	src/chat/reply.c src/chat/reply.h \
+	src/chat/detok.c src/chat/detok.h \
+	src/chat/stop.c src/chat/stop.h \
+	src/chat/vocab.c src/chat/vocab.h
+nodist_libp_chat_a_SOURCES = src/chat/builtin.c
 libp_chat_a_CFLAGS = $(PARSER_CFLAGS)
 P_LIBS += libp_chat.a
+
+# the formats inside the binary, tried in this order
+chat_builtin = src/chat/chatml-think.json src/chat/chatml.json
+EXTRA_DIST += $(chat_builtin) build-aux/embed-file.awk
+CLEANFILES += src/chat/builtin.c
+src/chat/builtin.c: $(chat_builtin) build-aux/embed-file.awk
+	$(AM_V_GEN)$(MKDIR_P) src/chat && cd $(srcdir) && \
+	LC_ALL=C $(AWK) -v name=chat_builtin -v header=chat/builtin.h \
+	  -f build-aux/embed-file.awk $(chat_builtin) \
+	  > $(abs_builddir)/$@.tmp && mv $(abs_builddir)/$@.tmp $(abs_builddir)/$@

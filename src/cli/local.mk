@@ -1,5 +1,5 @@
 # layer 7: penstock, the command line. One file per command.
 bin_PROGRAMS += penstock
 penstock_SOURCES = src/cli/cli.h src/cli/main.c \
-	src/cli/cmd_compat.c
+	src/cli/cmd_compat.c src/cli/cmd_render.c
 penstock_LDADD = $(P_LIBS) $(P_LDLIBS)

@@ -8,6 +8,7 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *what;
 } commands[] = {
+    {"render", cmd_render, "the prompt of a chat request"},
     {"compat", cmd_compat, "the table of request fields"},
     {0},
 };

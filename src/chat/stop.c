@@ -1,0 +1,115 @@
+#include "chat/stop.h"
+
+struct stop_one {
+    char *s;        /* [n] */
+    size_t n;
+    uint32_t *back; /* [n] length of the longest border of s[0..i] */
+    size_t have;    /* the text ends with s[0..have) */
+};
+
+static bool one_open(struct stop_one *o, struct text t)
+{
+    o->s = mem_try(t.n);
+    o->back = mem_try_array(t.n, sizeof(*o->back));
+    o->n = t.n;
+    if (!o->s || !o->back)
+        return false;
+    memcpy(o->s, t.s, t.n);
+    for (size_t i = 1, k = 0; i < t.n; i++) {
+        while (k && o->s[i] != o->s[k])
+            k = o->back[k - 1];
+        if (o->s[i] == o->s[k])
+            k++;
+        o->back[i] = (uint32_t)k;
+    }
+    return true;
+}
+
+static bool one_step(struct stop_one *o, char c)
+{
+    while (o->have && o->s[o->have] != c)
+        o->have = o->back[o->have - 1];
+    if (o->s[o->have] == c)
+        o->have++;
+    return o->have == o->n;
+}
+
+enum st stops_open(struct stops *s, const struct text *strings, size_t n)
+{
+    *s = (struct stops){0};
+    buf_init(&s->tail, BUF_ANSWER);
+    if (!n)
+        return ST_OK;
+    s->list = mem_try_array(n, sizeof(*s->list));
+    if (!s->list)
+        return ST_NOMEM;
+    s->n = n;
+    for (size_t i = 0; i < n; i++) {
+        BUG_ON(!strings[i].n || strings[i].n > UINT32_MAX);
+        if (!one_open(&s->list[i], strings[i]))
+            return ST_NOMEM;
+    }
+    return ST_OK;
+}
+
+void stops_close(struct stops *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        free(s->list[i].s);
+        free(s->list[i].back);
+    }
+    free(s->list);
+    buf_release(&s->tail);
+    *s = (struct stops){0};
+}
+
+/* One byte further; the longest string that ends here, 0 when none does. */
+static size_t step(struct stops *s, char c)
+{
+    size_t longest = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (one_step(&s->list[i], c) && s->list[i].n > longest)
+            longest = s->list[i].n;
+    return longest;
+}
+
+bool stops_feed(struct stops *s, const char *p, size_t n, struct buf *out)
+{
+    size_t keep = 0;
+
+    if (s->found)
+        return true;
+    if (!s->n) {
+        buf_add(out, p, n);
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t match = step(s, p[i]);
+
+        buf_putc(&s->tail, p[i]);
+        if (match) {
+            buf_add(out, s->tail.p, s->tail.n - match);
+            buf_clear(&s->tail);
+            s->found = true;
+            return true;
+        }
+    }
+    for (size_t i = 0; i < s->n; i++)
+        if (s->list[i].have > keep)
+            keep = s->list[i].have;
+    if (s->tail.failed)
+        out->failed = true;
+    if (s->tail.n > keep) {
+        buf_add(out, s->tail.p, s->tail.n - keep);
+        buf_drop(&s->tail, s->tail.n - keep);
+    }
+    return false;
+}
+
+void stops_end(struct stops *s, struct buf *out)
+{
+    if (!s->found && s->tail.n)
+        buf_add(out, s->tail.p, s->tail.n);
+    buf_clear(&s->tail);
+}
