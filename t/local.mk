@@ -22,8 +22,13 @@ unit_tests += t/unit/gen_ring t/unit/gen_guide t/unit/kv_pages
 t_unit_gen_ring_LDADD = libp_gen.a libp_base.a
 t_unit_gen_guide_LDADD = libp_gen.a libp_base.a
 t_unit_kv_pages_LDADD = libp_kv.a libp_base.a
+# engine; libt_model is the demo model for C tests
+check_LIBRARIES = libt_model.a
+libt_model_a_SOURCES = t/lib/model.c t/lib/model.h
+unit_tests += t/unit/engine_sched
+t_unit_engine_sched_LDADD = libt_model.a $(P_ENGINE_LIBS)
 # A struct gen that plays ids from a list, for tests of what lies above it.
-check_LIBRARIES = libt_scripted.a
+check_LIBRARIES += libt_scripted.a
 libt_scripted_a_SOURCES = t/lib/scripted.c t/lib/scripted.h
 # gguf; gguf_open is a tool of the Perl tests
 unit_tests += t/unit/gguf_read
@@ -52,12 +57,7 @@ t_unit_db_writer_LDADD = $(DB_LDADD)
 unit_tests += t/unit/acct_keys t/unit/acct_ledger
 ACCT_LDADD = libp_acct.a libp_db.a libp_crypt.a libp_base.a $(SQLITE_LIBS) \
 	$(GNUTLS_LIBS)
-# a tool of the Perl tests
-check_PROGRAMS += t/unit/ledger_tool
-t_unit_ledger_tool_LDADD = $(ACCT_LDADD)
-EXTRA_DIST += t/lib/tap.h t/lib/tmpdir.h t/lib/Pen/Shell.pm \
-	t/0700-sql.t t/0710-key-ledger-cli.t t/0711-case-c43-wal.t \
-	t/0712-case-c44-locked.t t/0720-ledger-doc.t
+EXTRA_DIST += t/lib/tap.h t/lib/tmpdir.h t/0700-sql.t
 t_unit_acct_keys_LDADD = $(ACCT_LDADD)
 t_unit_acct_ledger_LDADD = $(ACCT_LDADD)
 # text; text_batch is a tool of the Perl tests

@@ -1,0 +1,12 @@
+# layer 4: the engine. Needs a C compiler and nothing else.
+noinst_LIBRARIES += libp_engine.a
+libp_engine_a_SOURCES = \
+	src/engine/engine.c src/engine/engine.h \
+	src/engine/sched.c src/engine/sched.h \
+	src/engine/seq.c src/engine/seq.h \
+	src/engine/sample.c src/engine/sample.h \
+	src/engine/forward.c src/engine/forward.h \
+	src/engine/model.c src/engine/model.h \
+	src/engine/arch.c src/engine/arch.h src/engine/arch_dense.c
+P_ENGINE_LIBS += libp_engine.a
+P_LIBS += libp_engine.a

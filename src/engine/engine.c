@@ -1,0 +1,303 @@
+#include "engine/engine.h"
+#include "engine/sched.h"
+
+#include "base/thread.h"
+
+#include <sched.h>
+
+#define CHUNK_DEFAULT 128
+#define CHUNK_MAX 4096
+#define QUEUE_MAX 100000
+#define KV_BYTES_DEFAULT ((size_t)1 << 30)
+
+static struct sched *sched_of(const struct gen *g)
+{
+    return (struct sched *)(uintptr_t)g;
+}
+
+/* --- struct gen ----------------------------------------------------------- */
+
+static enum st check_job(const struct sched *s, const struct job *j,
+                         struct err *e)
+{
+    if (!j->n_ids)
+        return err_set(e, ST_INVALID, "", "the prompt is empty");
+    if (j->n_ids >= (size_t)s->limits.context)
+        return err_set(e, ST_CONTEXT, "",
+                       "the prompt has %zu tokens; this model's context is %d "
+                       "tokens, and the answer needs at least one",
+                       j->n_ids, s->limits.context);
+    for (size_t i = 0; i < j->n_ids; i++)
+        if (j->ids[i] < 0 || j->ids[i] >= s->limits.vocab)
+            return err_set(e, ST_INVALID, "",
+                           "token id %d is not from 0 to %d", j->ids[i],
+                           s->limits.vocab - 1);
+    if (j->top_logprobs < 0 || j->top_logprobs > SEQ_TOP_MAX)
+        return err_set(e, ST_INVALID, "top_logprobs",
+                       "%d is not from 0 to %d", j->top_logprobs, SEQ_TOP_MAX);
+    return ST_OK;
+}
+
+static enum st engine_submit(struct gen *g, struct job *j, struct err *e)
+{
+    struct sched *s = sched_of(g);
+    int32_t room = s->limits.parallel + s->limits.max_queue;
+    enum st st = check_job(s, j, e);
+    struct seq *q;
+
+    if (st)
+        return st;
+    q = seq_new(j, s->limits.context);
+    if (!q)
+        return err_set(e, ST_NOMEM, "", "no memory for another request");
+    pthread_mutex_lock(&s->mu);
+    if (s->stopping)
+        st = ST_DRAINING;
+    else if (s->inflight >= room)
+        st = ST_BUSY;
+    if (!st) {
+        s->inflight++;
+        *s->inbox_tail = q;
+        s->inbox_tail = &q->next;
+        pthread_cond_signal(&s->cond);
+    }
+    pthread_mutex_unlock(&s->mu);
+    if (!st)
+        return ST_OK;
+    seq_free(q);
+    return err_set(e, st, "", st == ST_BUSY ? "the queue is full"
+                                            : "the engine is stopping");
+}
+
+static void engine_kick(struct gen *g)
+{
+    /* with any job at all the thread is awake and passes a safe point soon */
+    (void)g;
+}
+
+static void engine_limits(const struct gen *g, struct gen_limits *out)
+{
+    *out = sched_of(g)->limits;
+}
+
+static void engine_state(struct gen *g, struct gen_state *out)
+{
+    struct sched *s = sched_of(g);
+
+    pthread_mutex_lock(&s->mu);
+    *out = s->state;
+    pthread_mutex_unlock(&s->mu);
+}
+
+static const char *engine_fingerprint(const struct gen *g)
+{
+    return sched_of(g)->fingerprint;
+}
+
+static void engine_free(struct gen *g)
+{
+    struct sched *s = sched_of(g);
+
+    if (s->started) {
+        pthread_mutex_lock(&s->mu);
+        s->stopping = true;
+        pthread_cond_signal(&s->cond);
+        pthread_mutex_unlock(&s->mu);
+        pthread_join(s->thread, NULL);
+    }
+    forward_free(s->forward);
+    sampler_free(s->sampler);
+    kv_pages_free(s->pages);
+    model_close(s->model);
+    kern_free(s->kern);
+    pthread_cond_destroy(&s->cond);
+    pthread_mutex_destroy(&s->mu);
+    free(s->running);
+    free(s->slot_used);
+    free(s->table);
+    free(s->ids);
+    free(s->pos);
+    free(s->seq);
+    free(s->out);
+    free(s->logits);
+    free(s->mask);
+    free(s);
+}
+
+static const struct gen_ops engine_ops = {
+    .submit = engine_submit,
+    .kick = engine_kick,
+    .limits = engine_limits,
+    .state = engine_state,
+    .fingerprint = engine_fingerprint,
+    .free = engine_free,
+};
+
+/* --- opening -------------------------------------------------------------- */
+
+void engine_config_default(struct engine_config *c)
+{
+    *c = (struct engine_config){
+        .set = KERN_CPU_AUTO,
+        .parallel = 8,
+        .max_queue = 256,
+        .chunk = CHUNK_DEFAULT,
+    };
+}
+
+static int cpus(void)
+{
+    cpu_set_t set;
+    int n = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+
+    return n < 1 ? 1 : n > 256 ? 256 : n;
+}
+
+static enum st check_config(const struct engine_config *c, struct err *e)
+{
+    if (c->threads < 0 || c->threads > 256)
+        return err_set(e, ST_INVALID, "threads", "%d is not from 0 to 256",
+                       c->threads);
+    if (c->parallel < 1 || c->parallel > SCHED_PARALLEL_MAX)
+        return err_set(e, ST_INVALID, "parallel", "%d is not from 1 to %d",
+                       c->parallel, SCHED_PARALLEL_MAX);
+    if (c->max_queue < 0 || c->max_queue > QUEUE_MAX)
+        return err_set(e, ST_INVALID, "max_queue", "%d is not from 0 to %d",
+                       c->max_queue, QUEUE_MAX);
+    if (c->chunk < 0 || c->chunk > CHUNK_MAX)
+        return err_set(e, ST_INVALID, "chunk", "%d is not from 0 to %d",
+                       c->chunk, CHUNK_MAX);
+    return ST_OK;
+}
+
+/* How many pages, and how long a sequence may become. */
+static enum st size_kv(struct sched *s, const struct engine_config *c,
+                       int32_t *pages, struct err *e)
+{
+    size_t budget = c->kv_bytes ? c->kv_bytes : KV_BYTES_DEFAULT;
+    size_t page = forward_page_bytes(s->model), fit = budget / page;
+    int32_t context = c->context ? c->context : s->model->context;
+    size_t one, want;
+
+    if (context < 2 || context > s->model->context)
+        return err_set(e, ST_INVALID, "context",
+                       "%d is not from 2 to the model's %d", context,
+                       s->model->context);
+    one = ((size_t)context + KV_PAGE - 1) / KV_PAGE;
+    if (fit < one && (c->context || !fit))
+        return err_set(e, ST_NOMEM, "context",
+                       "%d positions need %zu bytes of keys and values; %zu "
+                       "are allowed",
+                       context, one * page, budget);
+    if (fit < one) {
+        one = fit;
+        context = (int32_t)(fit * KV_PAGE);
+    }
+    want = one * (size_t)c->parallel;
+    *pages = (int32_t)(want < fit ? want : fit);
+    s->limits.context = context;
+    s->max_pages = (int32_t)one;
+    return ST_OK;
+}
+
+static enum st alloc_all(struct sched *s, int32_t pages, struct err *e)
+{
+    size_t parallel = (size_t)s->limits.parallel;
+    size_t vocab = (size_t)s->limits.vocab;
+    size_t rows = (size_t)s->chunk + parallel;
+
+    s->pages = kv_pages_new((size_t)pages, forward_page_bytes(s->model));
+    s->sampler = sampler_new(s->limits.vocab);
+    s->running = mem_try_array(parallel, sizeof(struct seq *));
+    s->slot_used = mem_try_array(parallel, sizeof(*s->slot_used));
+    s->table = mem_try_array(parallel * (size_t)s->max_pages,
+                             sizeof(*s->table));
+    s->ids = mem_try_array(rows, sizeof(*s->ids));
+    s->pos = mem_try_array(rows, sizeof(*s->pos));
+    s->seq = mem_try_array(rows, sizeof(*s->seq));
+    s->out = mem_try_array(parallel, sizeof(*s->out));
+    s->logits = mem_try_array(vocab, sizeof(*s->logits));
+    s->mask = mem_try_array((vocab + 31) / 32, sizeof(*s->mask));
+    if (!s->pages || !s->sampler || !s->running || !s->slot_used ||
+        !s->table || !s->ids || !s->pos || !s->seq || !s->out || !s->logits ||
+        !s->mask)
+        return err_set(e, ST_NOMEM, "engine", "no memory for the engine");
+    return forward_new(&s->forward, s->model, (int32_t)rows, (int32_t)parallel,
+                       pages, e);
+}
+
+/* FNV-1a, continued from h. */
+static uint64_t hash(uint64_t h, const void *p, size_t n)
+{
+    const unsigned char *s = p;
+
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ s[i]) * 0x100000001b3u;
+    return h;
+}
+
+static void make_fingerprint(struct sched *s, const struct gguf *g)
+{
+    uint64_t h = 0xcbf29ce484222325u, file = gguf_fingerprint(g);
+
+    h = hash(h, &file, sizeof(file));
+    h = hash(h, s->kern->name, strlen(s->kern->name));
+    h = hash(h, PACKAGE_VERSION, sizeof(PACKAGE_VERSION));
+    snprintf(s->fingerprint, sizeof(s->fingerprint), "fp_%010llx",
+             (unsigned long long)(h >> 24));
+}
+
+static enum st open_all(struct sched *s, const struct gguf *g,
+                        const struct engine_config *c, struct err *e)
+{
+    int threads = c->threads ? c->threads : cpus();
+    int32_t pages = 0;
+    enum st st = check_config(c, e);
+
+    if (!st)
+        st = kern_cpu_new(&s->kern, threads, c->set, e);
+    if (!st)
+        st = model_open(&s->model, g, s->kern, e);
+    if (!st)
+        st = size_kv(s, c, &pages, e);
+    if (st)
+        return st;
+    s->chunk = c->chunk ? c->chunk : CHUNK_DEFAULT;
+    s->slice = s->chunk;
+    s->limits.vocab = s->model->vocab;
+    s->limits.parallel = c->parallel;
+    s->limits.max_queue = c->max_queue;
+    st = alloc_all(s, pages, e);
+    if (st)
+        return st;
+    make_fingerprint(s, g);
+    s->live.kv_pages = (size_t)pages;
+    s->live.bytes_weights = s->kern->bytes[KERN_WEIGHTS];
+    s->live.bytes_kv = s->kern->bytes[KERN_KV];
+    s->live.bytes_workspace = s->kern->bytes[KERN_WORKSPACE];
+    s->state = s->live;
+    return ST_OK;
+}
+
+enum st engine_open(struct gen **out, const struct gguf *g,
+                    const struct engine_config *c, struct err *e)
+{
+    struct sched *s = mem_new(struct sched);
+    enum st st;
+
+    *out = NULL;
+    s->gen.ops = &engine_ops;
+    s->inbox_tail = &s->inbox;
+    pthread_mutex_init(&s->mu, NULL);
+    pthread_cond_init(&s->cond, NULL);
+    st = open_all(s, g, c, e);
+    if (!st)
+        st = thread_start(&s->thread, "engine", sched_run, s, e);
+    if (st) {
+        engine_free(&s->gen);
+        return st;
+    }
+    s->started = true;
+    *out = &s->gen;
+    return ST_OK;
+}

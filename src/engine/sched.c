@@ -1,0 +1,349 @@
+#include "engine/sched.h"
+
+#include "base/thread.h"
+
+/*
+ * A step should be over before a person notices: cancelled jobs leave, new
+ * ones enter and running ones get their token between two steps. The slice
+ * of prompts adapts to what this machine needs; rows do not depend on
+ * their neighbours, so that no text does either.
+ */
+#define STEP_LONG_US 60000
+#define STEP_SHORT_US 25000
+#define SLICE_MIN 8
+
+/* --- safe point ---------------------------------------------------------- */
+
+/* Normal jobs go before background ones; first come, first served. */
+static void enqueue(struct sched *s, struct seq *q)
+{
+    struct seq **at = &s->waiting;
+
+    while (*at && (q->job->cls == JOB_BACKGROUND ||
+                   (*at)->job->cls == JOB_NORMAL))
+        at = &(*at)->next;
+    q->next = *at;
+    *at = q;
+    s->n_waiting++;
+}
+
+static void leave(struct sched *s, struct seq *q)
+{
+    seq_drop_pages(q, s->pages);
+    if (q->slot >= 0)
+        s->slot_used[q->slot] = false;
+    q->next = s->gone;
+    s->gone = q;
+}
+
+/* Sleep until there is something to do; false: the engine stops. */
+static bool collect(struct sched *s)
+{
+    struct seq *q, *next;
+    bool stopping;
+
+    pthread_mutex_lock(&s->mu);
+    while (!s->stopping && !s->inbox && !s->waiting && !s->n_running)
+        pthread_cond_wait(&s->cond, &s->mu);
+    q = s->inbox;
+    s->inbox = NULL;
+    s->inbox_tail = &s->inbox;
+    stopping = s->stopping;
+    pthread_mutex_unlock(&s->mu);
+    for (; q; q = next) {
+        next = q->next;
+        enqueue(s, q);
+    }
+    return !stopping;
+}
+
+static void drop_ended(struct sched *s, int64_t now)
+{
+    struct seq **at = &s->waiting, *q;
+    int32_t kept = 0;
+
+    while ((q = *at)) {
+        if (!seq_check(q, now)) {
+            at = &q->next;
+            continue;
+        }
+        *at = q->next;
+        s->n_waiting--;
+        leave(s, q);
+    }
+    for (int32_t i = 0; i < s->n_running; i++) {
+        q = s->running[i];
+        if (seq_check(q, now))
+            leave(s, q);
+        else
+            s->running[kept++] = q;
+    }
+    s->n_running = kept;
+}
+
+static int32_t free_slot(const struct sched *s)
+{
+    for (int32_t i = 0; i < s->limits.parallel; i++)
+        if (!s->slot_used[i])
+            return i;
+    return -1;
+}
+
+static void admit(struct sched *s)
+{
+    while (s->waiting) {
+        struct seq *q = s->waiting;
+        int32_t slot = free_slot(s);
+
+        if (slot < 0 ||
+            !seq_take_pages(q, s->pages,
+                            s->table + (size_t)slot * (size_t)s->max_pages))
+            return;
+        s->waiting = q->next;
+        s->n_waiting--;
+        q->next = NULL;
+        q->slot = slot;
+        s->slot_used[slot] = true;
+        s->running[s->n_running++] = q;
+    }
+}
+
+static void tell_positions(struct sched *s)
+{
+    int32_t position = 0;
+
+    for (struct seq *q = s->waiting; q; q = q->next, position++) {
+        if (q->position == position)
+            continue;
+        q->position = position;
+        ring_queued(q->job->ring, position);
+        ring_wake(q->job->ring);
+    }
+}
+
+static void publish_state(struct sched *s)
+{
+    int32_t left = 0;
+
+    s->live.running = s->n_running;
+    s->live.waiting = s->n_waiting;
+    s->live.kv_pages = kv_pages_total(s->pages);
+    s->live.kv_pages_used = kv_pages_used(s->pages);
+    for (const struct seq *q = s->gone; q; q = q->next)
+        left++;
+    pthread_mutex_lock(&s->mu);
+    s->inflight -= left;
+    s->state = s->live;
+    pthread_mutex_unlock(&s->mu);
+}
+
+/* Those who left hear of it when the state no longer counts them. */
+static void tell_gone(struct sched *s)
+{
+    while (s->gone) {
+        struct seq *q = s->gone;
+
+        s->gone = q->next;
+        ring_end(q->job->ring, &q->end);
+        ring_wake(q->job->ring);
+        seq_free(q);
+    }
+}
+
+/* --- step ---------------------------------------------------------------- */
+
+/* Add the next `n` pending rows of q. */
+static void add_rows(struct sched *s, struct kern_rows *r, struct seq *q,
+                     int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        s->ids[r->n] = seq_id(q, q->done + i);
+        s->pos[r->n] = q->done + i;
+        s->seq[r->n] = q->slot;
+        r->n++;
+    }
+    q->step_rows = n;
+    if (n == seq_pending(q) && seq_wants_logits(q)) {
+        q->step_out = r->n_out;
+        s->out[r->n_out++] = r->n - 1;
+    }
+}
+
+static void plan(struct sched *s, struct kern_rows *r, int64_t now)
+{
+    int32_t budget = s->slice;
+    uint64_t decoding = 0;
+
+    *r = (struct kern_rows){
+        .ids = s->ids,
+        .pos = s->pos,
+        .seq = s->seq,
+        .out = s->out,
+        .max_pages = s->max_pages,
+        .pages = s->table,
+    };
+    for (int32_t i = 0; i < s->n_running; i++) {
+        struct seq *q = s->running[i];
+
+        q->step_rows = 0;
+        q->step_out = -1;
+        if (q->slot >= r->n_seqs)
+            r->n_seqs = q->slot + 1;
+        if (q->n_gen && seq_pending(q) == 1) {
+            add_rows(s, r, q, 1);
+            decoding++;
+        }
+    }
+    for (int32_t i = 0; i < s->n_running && budget > 0; i++) {
+        struct seq *q = s->running[i];
+        int32_t n = seq_pending(q);
+
+        if (q->step_rows)
+            continue;
+        if (n > budget)
+            n = budget;
+        if (!q->start_us) {
+            q->start_us = now;
+            ring_prefill(q->job->ring, 0, (int32_t)q->job->n_ids);
+        }
+        add_rows(s, r, q, n);
+        budget -= n;
+    }
+    if (decoding > s->live.decode_rows_max)
+        s->live.decode_rows_max = decoding;
+}
+
+/* The logits of one sequence become its next id. */
+static void choose(struct sched *s, struct seq *q, int64_t now)
+{
+    const struct job *j = q->job;
+    size_t words = ((size_t)s->limits.vocab + 31) / 32;
+    struct sample_at at = {
+        .seed = j->sampling.seed,
+        .choice = j->choice,
+        .position = (int32_t)j->n_ids + q->n_gen,
+    };
+    struct sample_out out = {.top = s->top};
+    const uint32_t *mask = NULL;
+
+    if (j->guide) {
+        memset(s->mask, 0xff, words * sizeof(*s->mask));
+        if (guide_allowed(j->guide, q->guide, s->mask,
+                          (size_t)s->limits.vocab))
+            mask = s->mask;
+    }
+    forward_logits(s->forward, q->step_out, s->logits);
+    if (sample(s->sampler, s->logits, mask, &j->sampling, &at,
+               j->top_logprobs, &out)) {
+        seq_commit(q, out.id, now, out.chosen, out.top);
+    } else {
+        struct err e;
+
+        err_set(&e, ST_INTERNAL, "engine",
+                "no allowed token has a finite logit");
+        seq_end(q, END_ERROR, &e);
+    }
+}
+
+/* What the step brought to one sequence. */
+static void advance(struct sched *s, struct seq *q, int64_t now)
+{
+    int32_t prompt = (int32_t)q->job->n_ids, before = q->n_gen;
+    bool in_prompt = q->done < prompt;
+
+    q->done += q->step_rows;
+    if (in_prompt) {
+        ring_prefill(q->job->ring, q->done < prompt ? q->done : prompt,
+                     prompt);
+        q->news = true;
+    }
+    /* a stop found above, or a client that left, while the step ran */
+    if (seq_pending(q) || seq_check(q, now))
+        return;
+    if (q->step_out >= 0)
+        choose(s, q, now);
+    else
+        seq_commit_forced(q, now, s->limits.vocab);
+    s->live.tokens_out += (uint64_t)(q->n_gen - before);
+}
+
+static void adapt(struct sched *s, int64_t took_us, bool full)
+{
+    int32_t least = s->chunk < SLICE_MIN ? s->chunk : SLICE_MIN;
+
+    if (took_us > STEP_LONG_US && s->slice / 2 >= least)
+        s->slice /= 2;
+    else if (took_us < STEP_SHORT_US && full && s->slice < s->chunk)
+        s->slice = s->slice * 2 < s->chunk ? s->slice * 2 : s->chunk;
+}
+
+static void step(struct sched *s, int64_t began)
+{
+    struct kern_rows r;
+    int32_t slice = s->slice;
+
+    plan(s, &r, began);
+    forward_run(s->forward, &r);
+    for (int32_t i = 0; i < s->n_running; i++)
+        if (s->running[i]->step_rows)
+            advance(s, s->running[i], mono_us());
+    adapt(s, mono_us() - began, r.n >= slice);
+    s->live.steps++;
+    s->live.rows += (uint64_t)r.n;
+}
+
+/* One wake-up per job and step, when everything of the step is in the rings.
+ * Those who ended are woken by tell_gone. */
+static void wake(struct sched *s)
+{
+    for (int32_t i = 0; i < s->n_running; i++) {
+        struct seq *q = s->running[i];
+
+        if (q->news && !q->ended)
+            ring_wake(q->job->ring);
+        q->news = false;
+    }
+}
+
+static void end_all(struct sched *s)
+{
+    int32_t n = s->n_running;
+
+    s->n_running = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (!s->running[i]->ended)
+            seq_end(s->running[i], END_CANCELLED, NULL);
+        leave(s, s->running[i]);
+    }
+    while (s->waiting) {
+        struct seq *q = s->waiting;
+
+        s->waiting = q->next;
+        s->n_waiting--;
+        seq_end(q, END_CANCELLED, NULL);
+        leave(s, q);
+    }
+}
+
+void *sched_run(void *arg)
+{
+    struct sched *s = arg;
+
+    while (collect(s)) {
+        int64_t now = mono_us();
+
+        drop_ended(s, now);
+        admit(s);
+        publish_state(s);
+        tell_gone(s);
+        tell_positions(s);
+        if (!s->n_running)
+            continue;
+        step(s, now);
+        wake(s);
+    }
+    end_all(s);
+    publish_state(s);
+    tell_gone(s);
+    return NULL;
+}

@@ -1,0 +1,66 @@
+/*
+ * engine/seq.h - one sequence: a job, its position, its pages, its guide.
+ *
+ * Ids are the prompt, then what was generated. `done` rows of them are in
+ * the KV pages; the rest is pending. One pending row is decoding, more are a
+ * prompt or forced ids; both are computed alike. The last pending row is the
+ * one whose logits choose the next id.
+ * Made by the submitting thread, then the engine thread's alone.
+ */
+#ifndef ENGINE_SEQ_H
+#define ENGINE_SEQ_H
+
+#include "gen/gen.h"
+#include "kv/pages.h"
+
+#define SEQ_TOP_MAX 64 /* alternatives of one id; callers ask for up to 20 */
+
+struct seq {
+    struct seq *next;       /* in the inbox, waiting or gone */
+    struct job *job;        /* one reference */
+    int32_t max_new;        /* job->max_tokens within the context */
+    int32_t *gen;           /* [max_new] generated ids */
+    int32_t n_gen;
+    int32_t done;           /* rows in the KV pages */
+    void *guide;            /* state of job->guide */
+    int32_t *pages;         /* [n_pages], a row of the engine's table */
+    int32_t n_pages;        /* 0 while it waits */
+    int32_t slot;           /* row of the page table; -1 while it waits */
+    int32_t position;       /* last QUEUED position told; -1: none yet */
+    int32_t step_rows;      /* in the step under way */
+    int32_t step_out;       /* its row among the logits; -1: none */
+    bool ended;             /* leaves at the next safe point */
+    struct end_info end;    /* valid when ended */
+    bool news;              /* wake the consumer at the end of the step */
+    int64_t submit_us, start_us, first_us, last_us; /* mono_us; 0: not yet */
+};
+
+/* Takes a reference to the job. NULL when out of memory. */
+struct seq *seq_new(struct job *j, int32_t context) MUST_CHECK;
+void seq_free(struct seq *s); /* NULL ok; the pages were given back */
+
+/* Pages that it can need at most. */
+int32_t seq_pages_needed(const struct seq *s);
+/* All of them at once, or none and false: decoding never runs out. */
+bool seq_take_pages(struct seq *s, struct kv_pages *p, int32_t *table)
+    MUST_CHECK;
+void seq_drop_pages(struct seq *s, struct kv_pages *p);
+
+int32_t seq_id(const struct seq *s, int32_t i); /* i < all ids */
+int32_t seq_pending(const struct seq *s);       /* rows not computed yet */
+
+/* Append one id: event, stop ids, guide, limit. May end the sequence. */
+void seq_commit(struct seq *s, int32_t id, int64_t now_us, float chosen,
+                const struct logprob *top);
+/* The same for what the guide forces now; false when it forces nothing. */
+bool seq_commit_forced(struct seq *s, int64_t now_us, int32_t vocab);
+/* Does the next id depend on logits? */
+bool seq_wants_logits(const struct seq *s);
+
+/* It is over, with this reason, its counts and times; nothing is told yet.
+ * `err` for END_ERROR, else NULL. */
+void seq_end(struct seq *s, enum end_reason why, const struct err *err);
+/* Cancelled, finished or past its deadline? Ends it then. */
+bool seq_check(struct seq *s, int64_t now_us);
+
+#endif
