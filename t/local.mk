@@ -57,7 +57,12 @@ t_unit_db_writer_LDADD = $(DB_LDADD)
 unit_tests += t/unit/acct_keys t/unit/acct_ledger
 ACCT_LDADD = libp_acct.a libp_db.a libp_crypt.a libp_base.a $(SQLITE_LIBS) \
 	$(GNUTLS_LIBS)
-EXTRA_DIST += t/lib/tap.h t/lib/tmpdir.h t/0700-sql.t
+# a tool of the Perl tests
+check_PROGRAMS += t/unit/ledger_tool
+t_unit_ledger_tool_LDADD = $(ACCT_LDADD)
+EXTRA_DIST += t/lib/tap.h t/lib/tmpdir.h t/lib/Pen/Shell.pm \
+	t/0700-sql.t t/0710-key-ledger-cli.t t/0711-case-c43-wal.t \
+	t/0712-case-c44-locked.t t/0720-ledger-doc.t
 t_unit_acct_keys_LDADD = $(ACCT_LDADD)
 t_unit_acct_ledger_LDADD = $(ACCT_LDADD)
 # text; text_batch is a tool of the Perl tests

@@ -45,8 +45,9 @@ void ledger_free(struct ledger *l); /* after db_writer_close */
  * *ticket identifies the row for ledger_close (unique per process). */
 enum st ledger_admit(struct ledger *l, const struct ledger_row *r,
                      uint64_t *ticket, struct err *e) MUST_CHECK;
-/* The end of an admitted request, exactly once per ticket. `done` (may be NULL) is called on the
- * writer thread once the row is committed; it must only signal. */
+/* The end of an admitted request, exactly once per ticket. `done` (may be
+ * NULL) is called on the writer thread once the row is committed; it must
+ * only signal. */
 void ledger_close(struct ledger *l, uint64_t ticket,
                   const struct ledger_row *r, void (*done)(void *arg),
                   void *arg);

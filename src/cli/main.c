@@ -10,6 +10,8 @@ static const struct command {
 } commands[] = {
     {"render", cmd_render, "the prompt of a chat request"},
     {"compat", cmd_compat, "the table of request fields"},
+    {"key", cmd_key, "who may ask: add, list, revoke"},
+    {"ledger", cmd_ledger, "who used what: requests and sums"},
     {0},
 };
 

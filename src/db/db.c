@@ -337,7 +337,7 @@ static enum st open_write(struct db *db, struct err *e)
         st = set_wal(db, e);
     if (!st)
         st = script(db, SQL_DB_WRITE, e);
-    if (!st)
+    if (!st && v.step < SQL_MIGRATIONS) /* else no lock is needed */
         st = migrate(db, e);
     return st;
 }
