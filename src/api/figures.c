@@ -79,6 +79,11 @@ void figures_usage(struct jw *w, const struct figures *f)
     jw_obj_end(w);
 }
 
+static const char *cache_source(const struct figures *f)
+{
+    return f->cached ? "prefix" : "none";
+}
+
 static void timings(struct jw *w, const struct figures *f)
 {
     int64_t forwarded = f->prompt - f->cached;
@@ -103,7 +108,7 @@ static void timings(struct jw *w, const struct figures *f)
     jw_kint(w, "blocks", blocks);
     jw_knum(w, "tokens_per_block", blocks ? 1 : 0, 2);
     jw_kint(w, "reasoning_n", f->reasoning);
-    jw_kstr(w, "cache_source", f->cached ? "prefix" : "none");
+    jw_kstr(w, "cache_source", cache_source(f));
     jw_obj_end(w);
 }
 
@@ -139,6 +144,8 @@ void figures_row(const struct figures *f, struct ledger_row *row)
     row->ttft_ms = f->ttft_cms / 100;
     row->decode_ms = f->decode_cms / 100;
     row->total_ms = f->total_cms / 100;
+    snprintf(row->cache_source, sizeof(row->cache_source), "%s",
+             cache_source(f));
 }
 
 const char *finish_of(const struct choice *c)
