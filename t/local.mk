@@ -119,4 +119,15 @@ t_fuzz_reply_LDFLAGS = $(fuzz_ldflags)
 EXTRA_DIST += t/3010-render-vectors.t t/0021-no-model-names.t \
 	t/data/chat/plain.json t/data/chat/names-a-model.txt \
 	docs/decisions/0002-chat-json-think-off.md
+# api, on a script and a real database
+EXTRA_DIST += docs/decisions/0003-done-waits-for-the-row.md
+check_LIBRARIES += libt_apit.a
+libt_apit_a_SOURCES = t/lib/apit.c t/lib/apit.h
+libt_apit_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+$(libt_apit_a_OBJECTS): src/db/sql.h
+unit_tests += t/unit/api_routes t/unit/api_chat t/unit/api_gone
+APIT_LDADD = libt_apit.a libt_scripted.a $(P_LIBS) $(P_LDLIBS)
+t_unit_api_routes_LDADD = $(APIT_LDADD)
+t_unit_api_chat_LDADD = $(APIT_LDADD)
+t_unit_api_gone_LDADD = $(APIT_LDADD)
 check_PROGRAMS += $(unit_tests)

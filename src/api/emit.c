@@ -1,5 +1,6 @@
 #include "api/emit.h"
 
+#include "api/error.h"
 #include "api/figures.h"
 #include "api/run.h"
 #include "api/sse.h"
@@ -114,7 +115,7 @@ static void emit_error(struct jw *w, const struct err *e)
     jw_key(w, "error");
     jw_obj(w);
     jw_kstr(w, "message", e->text);
-    jw_kstr(w, "type", "server_error");
+    jw_kstr(w, "type", api_error_of(e->st)->type);
     jw_knull(w, "param");
     jw_knull(w, "code");
     jw_obj_end(w);

@@ -93,6 +93,8 @@ void api_body(struct exchange *x)
 
 void api_body_error(struct exchange *x, const struct err *e)
 {
+    if (!run_of(x)) /* the parameters were refused: api_head never ran */
+        run_begin(x, NULL);
     run_refuse(x, e);
     x->body_unread = true;
 }

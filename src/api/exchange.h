@@ -87,8 +87,9 @@ void api_head(struct exchange *x, uint64_t *body_cap);
  * The arena may be empty afterwards: the spans of x->req are gone (emptied);
  * its numbers stay. */
 void api_body(struct exchange *x);
-/* The body broke a rule while it was read: over the cap, or shorter than
- * declared. Makes the answer. */
+/* The body broke a rule while it was read (over the cap, or shorter than
+ * declared), or the parameters did and api_head was not called. Makes the
+ * answer. */
 void api_body_error(struct exchange *x, const struct err *e);
 
 /*

@@ -227,17 +227,24 @@ static void stream_end(struct exchange *x, const struct err *e,
     committing(x, now_us);
 }
 
-static void answer_end(struct exchange *x, int64_t now_us)
+static enum x_pump answer_end(struct exchange *x, struct buf *out,
+                              int64_t now_us)
 {
     struct run *r = run_of(x);
     struct figures f;
+    struct err e;
 
     figures_of(&f, x, now_us);
     buf_clear(&x->body);
     emit_answer(r, &f, &x->body);
     buf_putc(&x->body, '\n');
+    if (x->body.failed) {
+        err_set(&e, ST_INTERNAL, "", "the answer is too long");
+        return late_error(x, &e, out, now_us);
+    }
     answer_body(x, 200, JSON_TYPE, NULL);
     committing(x, now_us);
+    return X_MORE;
 }
 
 static enum x_pump generating(struct exchange *x, struct buf *out,
@@ -264,10 +271,9 @@ static enum x_pump generating(struct exchange *x, struct buf *out,
     wrong = find_error(r, &e);
     if (wrong && !r->head_sent)
         return late_error(x, &e, out, now_us);
-    if (r->stream)
-        stream_end(x, wrong ? &e : NULL, out, now_us);
-    else
-        answer_end(x, now_us);
+    if (!r->stream)
+        return answer_end(x, out, now_us);
+    stream_end(x, wrong ? &e : NULL, out, now_us);
     return X_MORE;
 }
 
@@ -289,6 +295,14 @@ static enum x_pump finishing(struct exchange *x, struct buf *out,
         buf_add(out, x->body.p, x->body.n);
     }
     return over(x, X_DONE);
+}
+
+void api_cut(struct exchange *x)
+{
+    struct run *r = run_of(x);
+
+    if (r && r->phase == RUN_GENERATING)
+        fail(r, ST_DRAINING, "the server is going down");
 }
 
 enum x_pump api_pump(struct exchange *x, struct buf *out, int64_t now_us)

@@ -1,0 +1,278 @@
+/*
+ * Routes, keys, limits, CORS, models and health: what is decided before (or
+ * without) a generation.
+ */
+#include "t/lib/apit.h"
+
+static const char *const chat = "/v1/chat/completions";
+static const char *const hello =
+    "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}";
+
+static void is_error(struct call *c, int status, const char *type,
+                     const char *param, const char *code, const char *what)
+{
+    struct arena a;
+    const struct json *v = call_json(c, &a), *e = json_get(v, "error");
+
+    is_int(call_status(c), status, "%s: %d", what, status);
+    ok(e && e->n == 4 && json_get(e, "message") && json_get(e, "param") &&
+           json_get(e, "code"),
+       "%s: the error object has its four keys", what);
+    ok(json_str_is(json_get(e, "type"), type), "%s: type %s", what, type);
+    if (param)
+        ok(json_str_is(json_get(e, "param"), param), "%s: param %s", what,
+           param);
+    if (code)
+        ok(json_str_is(json_get(e, "code"), code), "%s: code %s", what, code);
+    arena_release(&a);
+}
+
+static void routes(struct apit *t)
+{
+    char h[128];
+    struct call c;
+
+    call_do(&c, t, "/v1/nothing", NULL);
+    is_error(&c, 404, "not_found_error", NULL, NULL, "an unknown route");
+    is_str(row_get(&c, "endpoint || ' ' || status || ' ' || finish_reason", h,
+                   sizeof(h)),
+           "other 404 refused", "it has a row");
+    call_release(&c);
+
+    call_start(&c, t, "GET", chat, NULL, NULL);
+    is_error(&c, 405, "invalid_request_error", NULL, NULL, "a wrong method");
+    is_str(call_header(&c, "Allow", h, sizeof(h)), "POST", "Allow says POST");
+    call_release(&c);
+    call_start(&c, t, "POST", "/v1/models", "{}", NULL);
+    is_int(call_status(&c), 405, "POST to a list is 405");
+    is_str(call_header(&c, "Allow", h, sizeof(h)), "GET, HEAD",
+           "Allow says GET, HEAD");
+    ok(c.x.body_unread, "and its body is left unread");
+    call_release(&c);
+    call_start(&c, t, "OPTIONS", chat, NULL, NULL);
+    is_int(call_status(&c), 405, "no preflight without a CORS origin");
+    call_release(&c);
+
+    call_do(&c, t, "/v1/models/", NULL);
+    is_int(call_status(&c), 200, "a trailing slash is ignored");
+    call_release(&c);
+    call_start(&c, t, "HEAD", "/v1/models", NULL, NULL);
+    is_int(call_status(&c), 200, "HEAD follows GET");
+    is_str(call_body(&c), "", "without a body");
+    ok(strtol(call_header(&c, "Content-Length", h, sizeof(h)), NULL, 10) > 50,
+       "with the length of GET");
+    call_release(&c);
+}
+
+static void models(struct apit *t)
+{
+    struct call c;
+    struct arena a;
+    const struct json *v;
+
+    call_do(&c, t, "/v1/models", NULL);
+    v = call_json(&c, &a);
+    ok(json_str_is(json_get(v, "object"), "list"), "models: a list");
+    ok(json_str_is(json_at(v, "data.0.id"), "demo"), "models: the id");
+    ok(json_str_is(json_at(v, "data.0.object"), "model"), "models: object");
+    ok(json_str_is(json_at(v, "data.0.owned_by"), "penstock"),
+       "models: owned_by");
+    is_int(json_int(json_at(v, "data.0.created")), 1700000000,
+           "models: created");
+    is_int(json_int(json_at(v, "data.0.penstock.context")), 256,
+           "models: the real shape");
+    ok(json_str_is(json_at(v, "data.0.penstock.architecture"), "qwen3"),
+       "models: the architecture");
+    arena_release(&a);
+    call_release(&c);
+
+    call_do(&c, t, "/v1/models/d%65mo", NULL);
+    v = call_json(&c, &a);
+    ok(json_str_is(json_get(v, "id"), "demo"), "one model, %%XX decoded");
+    arena_release(&a);
+    call_release(&c);
+    call_do(&c, t, "/v1/models/gpt-9", NULL);
+    is_error(&c, 404, "not_found_error", "model", "model_not_found",
+             "an unknown model");
+    call_release(&c);
+    call_do(&c, t, chat, "{\"model\":\"gpt-9\",\"messages\":[{\"role\":"
+                         "\"user\",\"content\":\"Hi\"}]}");
+    is_error(&c, 404, "not_found_error", "model", "model_not_found",
+             "a chat with an unknown model");
+    call_release(&c);
+}
+
+static void bodies(struct apit *t)
+{
+    struct call_opts big = {.declared = (1 << 20) + 1};
+    struct err e;
+    struct call c;
+
+    call_start(&c, t, "POST", chat, hello, &big);
+    is_error(&c, 413, "invalid_request_error", NULL, NULL,
+             "a declared length over the cap");
+    ok(strncmp(c.out.p, "Status: 413 Content Too Large\r\n", 31) == 0,
+       "413 has its reason");
+    ok(c.x.body_unread, "its body is left unread");
+    is_int(row_count(t, "status = 413 AND finish_reason = 'refused'"), 1,
+           "it has a row");
+    call_release(&c);
+    call_do(&c, t, chat, "{\"messages\":");
+    is_error(&c, 400, "invalid_request_error", NULL, NULL, "broken JSON");
+    call_release(&c);
+    call_do(&c, t, chat, "{\"messages\":[]}");
+    is_error(&c, 400, "invalid_request_error", "messages", NULL,
+             "no messages");
+    call_release(&c);
+
+    call_start(&c, t, "POST", "/v1/none", NULL, NULL);
+    call_release(&c);
+    memset(&c, 0, sizeof(c));
+    buf_init(&c.out, BUF_ANSWER);
+    exchange_init(&c.x, t->api, 1 << 20);
+    c.x.req.method = (struct span){"POST", 4};
+    c.x.req.path = (struct span){chat, strlen(chat)};
+    c.x.req.local = true;
+    api_head(&c.x, &c.body_cap);
+    is_int(c.body_cap, 1 << 20, "the cap of a body without a length");
+    err_set(&e, ST_INVALID, "", "the body is shorter than declared");
+    api_body_error(&c.x, &e);
+    is_int(c.x.status, 400, "a short body is 400");
+    exchange_release(&c.x);
+    exchange_init(&c.x, t->api, 1 << 20);
+    api_body_error(&c.x, &e);
+    is_int(c.x.status, 400, "broken parameters are 400");
+    exchange_release(&c.x);
+    buf_release(&c.out);
+}
+
+static void keys(struct apit *t)
+{
+    struct call_opts remote = {.remote = true}, with = {.remote = true};
+    char key[KEY_TEXT_MAX], h[128];
+    struct db *db;
+    struct call c;
+    struct err e;
+
+    call_start(&c, t, "GET", "/v1/models", NULL, &remote);
+    is_error(&c, 401, "authentication_error", NULL, "invalid_api_key",
+             "no keys, not local");
+    ok(strstr(call_header(&c, "WWW-Authenticate", h, sizeof(h)), "Bearer"),
+       "401 has WWW-Authenticate");
+    call_release(&c);
+    call_start(&c, t, "GET", "/v1/models", NULL,
+               &(struct call_opts){.key = "anything"});
+    is_int(call_status(&c), 200, "no keys, local: any token is accepted");
+    call_release(&c);
+
+    ok(!db_open(&db, t->db, DB_WRITE, &e) && !keys_add(db, "k1", key, &e),
+       "a key is made");
+    db_close(db);
+    keys_refresh(t->keys);
+    call_do(&c, t, "/v1/models", NULL);
+    is_int(call_status(&c), 401, "a key exists: local requests need it too");
+    call_release(&c);
+    with.key = key;
+    call_start(&c, t, "GET", "/v1/models", NULL, &with);
+    is_int(call_status(&c), 200, "with the key: 200");
+    call_release(&c);
+    with.key = "pk-wrong";
+    call_start(&c, t, "POST", chat, hello, &with);
+    is_error(&c, 401, "authentication_error", NULL, "invalid_api_key",
+             "a wrong key");
+    ok(c.x.body_unread, "its body is left unread");
+    is_str(row_get(&c, "endpoint || ' ' || status || ' ' || finish_reason", h,
+                   sizeof(h)),
+           "chat 401 refused", "it has a row");
+    call_release(&c);
+
+    call_start(&c, t, "GET", "/health", NULL, &remote);
+    is_int(call_status(&c), 200, "health needs no key");
+    is_str(call_body(&c), "{\"status\":\"ok\"}\n", "and is short");
+    call_release(&c);
+    with.key = key;
+    call_start(&c, t, "GET", "/v1/health", NULL, &with);
+    ok(strstr(call_body(&c), "\"wal_bytes\":") &&
+           strstr(call_body(&c), "\"running\":0"),
+       "with a key it is complete");
+    call_release(&c);
+}
+
+static void preflight(struct apit *t)
+{
+    struct call_opts o = {.origin = "https://app.example", .remote = true};
+    char h[128];
+    struct call c;
+
+    call_start(&c, t, "OPTIONS", chat, NULL, &o);
+    is_int(call_status(&c), 204, "case C42: a preflight needs no key");
+    is_str(call_header(&c, "Access-Control-Allow-Origin", h, sizeof(h)),
+           "https://app.example", "case C42: allow-origin");
+    ok(strstr(call_header(&c, "Access-Control-Allow-Methods", h, sizeof(h)),
+              "POST"),
+       "case C42: methods");
+    ok(strstr(call_header(&c, "Access-Control-Allow-Headers", h, sizeof(h)),
+              "authorization"),
+       "case C42: headers");
+    call_release(&c);
+    call_start(&c, t, "POST", chat, hello, &o);
+    is_int(call_status(&c), 401, "case C42: the request itself needs one");
+    is_str(call_header(&c, "Access-Control-Allow-Origin", h, sizeof(h)),
+           "https://app.example", "case C42: errors can be read");
+    call_release(&c);
+    o.remote = false;
+    call_start(&c, t, "POST", chat,
+               "{\"stream\":true,\"messages\":[{\"role\":\"user\","
+               "\"content\":\"Hi\"}]}", &o);
+    call_finish(&c);
+    is_str(call_header(&c, "Access-Control-Allow-Origin", h, sizeof(h)),
+           "https://app.example", "case C42: streams can be read");
+    call_release(&c);
+    o.origin = "https://other.example";
+    call_start(&c, t, "OPTIONS", chat, NULL, &o);
+    is_str(call_header(&c, "Access-Control-Allow-Methods", h, sizeof(h)), "",
+           "another origin is not allowed");
+    call_release(&c);
+}
+
+static void draining(struct apit *t)
+{
+    char h[128];
+    struct call c;
+
+    api_drain(t->api);
+    call_do(&c, t, chat, hello);
+    is_error(&c, 503, "server_busy", NULL, NULL, "draining");
+    ok(*call_header(&c, "Retry-After", h, sizeof(h)), "with Retry-After");
+    call_release(&c);
+    call_start(&c, t, "GET", "/healthz", NULL,
+               &(struct call_opts){.remote = true});
+    is_int(call_status(&c), 503, "health says so");
+    is_str(call_body(&c), "{\"status\":\"draining\"}\n", "in words");
+    call_release(&c);
+}
+
+static void with_cors(struct api_config *c)
+{
+    c->cors_origin = "https://app.example";
+}
+
+int main(void)
+{
+    struct scripted_config gen = {.fail_after = -1, .context = 256};
+    const char *why;
+    struct apit t;
+
+    if (!apit_open(&t, &gen, NULL, &why))
+        skip_all(why);
+    routes(&t);
+    models(&t);
+    bodies(&t);
+    keys(&t);
+    apit_close(&t);
+    apit_open(&t, &gen, with_cors, &why);
+    preflight(&t);
+    draining(&t);
+    apit_close(&t);
+    return done();
+}
