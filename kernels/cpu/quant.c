@@ -49,19 +49,6 @@ static uint32_t bits_of(float f)
     return bits;
 }
 
-float quant_f16_f32(uint16_t h)
-{
-    uint32_t sign = (uint32_t)(h & 0x8000) << 16;
-    uint32_t mag = (uint32_t)(h & 0x7fff) << 13;
-
-    if (mag >= 0x0f800000) /* exponent 31: infinity or NaN, quiet */
-        return f32_of(sign | 0x7f800000 | (mag & 0x007fffff) |
-                      (mag > 0x0f800000 ? 0x00400000 : 0));
-    /* The f16 fields in f32 places are too small by the difference of the
-     * biases, 2^112; multiplying is exact, subnormals included. */
-    return f32_of(sign | bits_of(f32_of(mag) * 0x1p112f));
-}
-
 uint16_t quant_f32_f16(float f)
 {
     uint32_t bits = bits_of(f), mag = bits & 0x7fffffff, out;
@@ -121,16 +108,17 @@ static void decode_k45(const uint8_t *b, const uint8_t *high,
     uint8_t scale[8], min[8];
 
     quant_k_scales(b + 4, scale, min);
-    for (int g = 0; g < 8; g++) {
+    for (int g = 0; g < 8; g++, y += 32) {
         const uint8_t *p = q + g / 2 * 32;
         float dg = d * (float)scale[g], mg = m * (float)min[g];
+        int shift = g % 2 * 4;
 
-        for (int i = 0; i < 32; i++) {
-            int v = g % 2 ? p[i] >> 4 : p[i] & 15;
+        for (int i = 0; !high && i < 32; i++)
+            y[i] = dg * (float)(p[i] >> shift & 15) - mg;
+        for (int i = 0; high && i < 32; i++) {
+            int v = (p[i] >> shift & 15) | (high[i] >> g & 1) << 4;
 
-            if (high)
-                v += (high[i] >> g & 1) << 4;
-            y[g * 32 + i] = dg * (float)v - mg;
+            y[i] = dg * (float)v - mg;
         }
     }
 }
@@ -139,13 +127,18 @@ static void decode_q6_k(const uint8_t *b, float *y)
 {
     float d = f16_at(b + 208);
 
-    for (int i = 0; i < 256; i++) {
-        int half = i / 128, c = i / 32 % 4, j = i % 32;
-        int lo = b[half * 64 + c % 2 * 32 + j] >> (c < 2 ? 0 : 4) & 15;
-        int hi = b[128 + half * 32 + j] >> 2 * c & 3;
-        float ds = d * (float)(int8_t)b[192 + i / 16];
+    for (int g = 0; g < 16; g++, y += 16) { /* sixteen with one scale */
+        int half = g / 8, c = g / 2 % 4, from = g % 2 * 16;
+        const uint8_t *l = b + half * 64 + c % 2 * 32 + from;
+        const uint8_t *h = b + 128 + half * 32 + from;
+        float ds = d * (float)(int8_t)b[192 + g];
+        int low = c < 2 ? 0 : 4;
 
-        y[i] = ds * (float)((lo | hi << 4) - 32);
+        for (int i = 0; i < 16; i++) {
+            int v = (l[i] >> low & 15) | (h[i] >> 2 * c & 3) << 4;
+
+            y[i] = ds * (float)(v - 32);
+        }
     }
 }
 

@@ -36,8 +36,26 @@
 
 #define QUANT_MAX_ELEMS 256 /* elements of the largest block */
 
-/* Exact; infinities and NaNs stay what they are. */
-float quant_f16_f32(uint16_t h);
+/* Exact; infinities and NaNs stay what they are. Inline and free of branches
+ * so that loops over it become vector code. */
+static inline float quant_f16_f32(uint16_t h)
+{
+    uint32_t sign = (uint32_t)(h & 0x8000) << 16;
+    uint32_t mag = (uint32_t)(h & 0x7fff) << 13, bits;
+    float f;
+
+    /* The f16 fields in f32 places are too small by the difference of the
+     * biases, 2^112; multiplying is exact, subnormals included. */
+    memcpy(&f, &mag, sizeof(f));
+    f *= 0x1p112f;
+    memcpy(&bits, &f, sizeof(bits));
+    /* Exponent 31 came out as 143: 255 for infinity, and NaNs quiet. */
+    bits |= mag >= 0x0f800000 ? 0x7f800000 : 0;
+    bits |= mag > 0x0f800000 ? 0x00400000 : 0;
+    bits |= sign;
+    memcpy(&f, &bits, sizeof(f));
+    return f;
+}
 /* Round to nearest, ties to even; too large becomes infinity. */
 uint16_t quant_f32_f16(float f);
 

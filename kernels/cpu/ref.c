@@ -3,21 +3,44 @@
 
 #include <math.h>
 
+/* Eight lanes; the compiler makes them of whatever the machine has. */
+typedef float f32x8 __attribute__((vector_size(32)));
+
+static inline __attribute__((always_inline)) void lanes_add(f32x8 *s,
+                                                            const float *w,
+                                                            const float *x)
+{
+    f32x8 a, b;
+
+    memcpy(&a, w, sizeof(a));
+    memcpy(&b, x, sizeof(b));
+    *s += a * b;
+}
+
 static void ref_tile(const float *w, size_t ldw, int32_t nk, const float *x,
                      size_t ldx, int32_t rows, float *acc)
 {
-    for (int32_t r = 0; r < rows; r++, x += ldx)
-        for (int j = 0; j < TILE_W; j++, acc += 8) {
-            const float *wj = w + (size_t)j * ldw;
-            int32_t k = 0;
+    for (int32_t r = 0; r < rows; r++, x += ldx, acc += TILE_W * 8) {
+        float rest[8] = {0};
+        f32x8 s[TILE_W];
+        int32_t k = 0;
 
-            for (; k + 8 <= nk; k += 8)
-                for (int l = 0; l < 8; l++)
-                    acc[l] += wj[k + l] * x[k + l];
-            for (int l = 0; k + l < nk; l++)
-                acc[l] += wj[k + l] * x[k + l];
+        memcpy(s, acc, sizeof(s));
+        for (; k + 8 <= nk; k += 8) {
+            lanes_add(&s[0], w + k, x + k);
+            lanes_add(&s[1], w + ldw + k, x + k);
+            lanes_add(&s[2], w + 2 * ldw + k, x + k);
+            lanes_add(&s[3], w + 3 * ldw + k, x + k);
         }
+        if (k < nk) {
+            memcpy(rest, x + k, sizeof(*rest) * (size_t)(nk - k));
+            for (size_t j = 0; j < TILE_W; j++)
+                lanes_add(&s[j], w + j * ldw + k, rest);
+        }
+        memcpy(acc, s, sizeof(s));
+    }
 }
+_Static_assert(TILE_W == 4, "ref_tile is written out for four");
 
 static void ref_norm(float *dst, const float *x, const float *w, int32_t n,
                      float eps)
@@ -33,11 +56,19 @@ static void ref_norm(float *dst, const float *x, const float *w, int32_t n,
 
 static float ref_dot_f16(const float *q, const uint16_t *k, int32_t n)
 {
-    float s[8] = {0};
+    float sum[8] = {0}, key[8];
+    f32x8 s = {0};
+    int32_t i = 0;
 
-    for (int32_t i = 0; i < n; i++)
-        s[i % 8] += q[i] * quant_f16_f32(k[i]);
-    return cpu_sum8(s);
+    for (; i + 8 <= n; i += 8) {
+        for (int l = 0; l < 8; l++)
+            key[l] = quant_f16_f32(k[i + l]);
+        lanes_add(&s, q + i, key);
+    }
+    memcpy(sum, &s, sizeof(sum));
+    for (int l = 0; i + l < n; l++)
+        sum[l] += q[i + l] * quant_f16_f32(k[i + l]);
+    return cpu_sum8(sum);
 }
 
 /* One block of n positions; *max and *sum are the running softmax. */
