@@ -8,6 +8,8 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *what;
 } commands[] = {
+    {"tokenize", cmd_tokenize, "the token ids of a text"},
+    {"detokenize", cmd_detokenize, "the text of token ids"},
     {"render", cmd_render, "the prompt of a chat request"},
     {"compat", cmd_compat, "the table of request fields"},
     {"key", cmd_key, "who may ask: add, list, revoke"},
