@@ -70,6 +70,12 @@ unit_tests += t/unit/text_tok
 check_PROGRAMS += t/unit/text_batch
 t_unit_text_tok_LDADD = libp_text.a libp_base.a $(PCRE2_LIBS)
 t_unit_text_batch_LDADD = libp_text.a libp_base.a $(PCRE2_LIBS)
+EXTRA_DIST += t/1100-tokenizer-vectors.t t/1110-tokenizers-npm.t \
+	t/js/tokenizer-oracle.mjs
+fuzz_tests += t/fuzz/tok
+t_fuzz_tok_SOURCES = t/fuzz/tok.c $(fuzz_main)
+t_fuzz_tok_LDADD = libp_text.a libp_base.a $(PCRE2_LIBS)
+t_fuzz_tok_LDFLAGS = $(fuzz_ldflags)
 check_PROGRAMS += $(fuzz_tests)
 # api: bodies
 unit_tests += t/unit/api_body
