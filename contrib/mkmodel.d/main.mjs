@@ -101,11 +101,13 @@ function shapeOf(values) {
 
 // Gains: every matrix keeps the size of what it is given, what a layer adds
 // to the residual stream shrinks with their number, and the logits of a
-// normalised state have a standard deviation of about 2.5.
+// normalised state have a standard deviation of about 2.5. With tied matrices
+// layers add far more than the embedding, or a model would say its last token
+// for ever.
 function tensorsOf(s, nTokens) {
     const list = [];
     const r = 2.5 / Math.sqrt(s.width);
-    const add = r * Math.SQRT2 / Math.sqrt(s.layers);
+    const add = (s.untied ? 3 * r : 4) / Math.sqrt(s.layers);
     const q = s.heads * s.headDim;
     const kv = s.kvHeads * s.headDim;
     const matrix = (name, rows, cols, gain) => list.push({
@@ -133,11 +135,11 @@ function tensorsOf(s, nTokens) {
             vector(`${b}attn_q_norm.weight`, s.headDim, 1, 0.1);
             vector(`${b}attn_k_norm.weight`, s.headDim, 1, 0.1);
         }
-        matrix(`${b}attn_output`, s.width, q, add * 2);
+        matrix(`${b}attn_output`, s.width, q, add);
         vector(`${b}ffn_norm.weight`, s.width, 1, 0.1);
         matrix(`${b}ffn_gate`, s.ff, s.width, 1);
         matrix(`${b}ffn_up`, s.ff, s.width, 1);
-        matrix(`${b}ffn_down`, s.width, s.ff, add * 2);
+        matrix(`${b}ffn_down`, s.width, s.ff, add);
     }
     vector('output_norm.weight', s.width, 1, 0.1);
     if (s.untied)
