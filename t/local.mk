@@ -41,6 +41,14 @@ t_fuzz_gguf_LDADD = libp_gguf.a libp_base.a
 t_fuzz_gguf_LDFLAGS = $(fuzz_ldflags)
 EXTRA_DIST += t/lib/Pen/Gguf.pm t/1010-gguf-broken.t \
 	t/1011-case-c45-tensor-past-end.t
+# chat: vocabularies; chat_vocab_open is a tool of the Perl tests
+unit_tests += t/unit/chat_vocab
+check_PROGRAMS += t/unit/chat_vocab_open
+VOCAB_LDADD = libp_chat.a libp_text.a libp_gguf.a libp_json.a libp_base.a \
+	$(PCRE2_LIBS) $(YAJL_LIBS)
+t_unit_chat_vocab_LDADD = $(VOCAB_LDADD)
+t_unit_chat_vocab_open_LDADD = $(VOCAB_LDADD)
+EXTRA_DIST += t/1020-mkmodel.t t/1030-gguf-vocab.t
 # json
 unit_tests += t/unit/json_read t/unit/json_write
 t_unit_json_read_LDADD = libp_json.a libp_base.a $(YAJL_LIBS)
