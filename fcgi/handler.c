@@ -14,6 +14,15 @@ static bool body_ended(void *arg)
     return out_read_ok(arg);
 }
 
+/* The end of a body that should be empty: a close with bytes unread would
+ * turn the answer into a 502. */
+static bool read_end(struct out *o)
+{
+    char waste[64];
+
+    return out_read(o, waste, sizeof(waste)) == 0 && out_read_ok(o);
+}
+
 /* Parameters, head, body: afterwards x has an answer or is a stream. */
 static void ask(struct conn *c)
 {
@@ -30,7 +39,8 @@ static void ask(struct conn *c)
     }
     api_head(x, &cap);
     if (x->status) {
-        x->body_unread = true; /* an answer before the end of stdin */
+        if (!x->body_unread)
+            x->body_unread = !read_end(&c->out);
         return;
     }
     st = req_body(&x->req, &c->body, cap, &from, &e);

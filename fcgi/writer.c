@@ -137,15 +137,28 @@ static void flush(struct writer *w, struct conn *c, int64_t now)
         watch(w, c);
 }
 
+/* Enough waits already: the ring keeps the rest of the tokens meanwhile. */
+static bool full(const struct conn *c)
+{
+    return !c->done && !c->dropped && c->pend.n > WRITER_PEND_MAX;
+}
+
+/* When a socket that takes nothing is given up; 0: it takes. */
+static int64_t patience_us(const struct conn *c)
+{
+    if (!c->stuck_us)
+        return 0;
+    return c->stuck_us + (full(c) ? WRITER_FULL_US : WRITER_STUCK_US);
+}
+
 static void check_slow(struct conn *c, int64_t now)
 {
-    bool full = !c->done && c->pend.n > WRITER_PEND_MAX;
-    bool stuck = c->stuck_us && now - c->stuck_us >= WRITER_STUCK_US;
+    int64_t until = patience_us(c);
 
-    if (!full && !stuck)
+    if (!until || now < until)
         return;
     log_warn("slow_client", "pending=%zu stuck_ms=%lld", c->pend.n,
-             c->stuck_us ? (long long)((now - c->stuck_us) / 1000) : 0LL);
+             (long long)((now - c->stuck_us) / 1000));
     if (!c->done)
         api_slow(&c->x);
     drop(c);
@@ -154,10 +167,11 @@ static void check_slow(struct conn *c, int64_t now)
 
 static void set_due(struct writer *w, struct conn *c)
 {
-    int64_t due = c->done ? 0 : api_next_us(&c->x);
+    int64_t due = c->done || full(c) ? 0 : api_next_us(&c->x);
+    int64_t until = patience_us(c);
 
-    if (c->stuck_us && (!due || c->stuck_us + WRITER_STUCK_US < due))
-        due = c->stuck_us + WRITER_STUCK_US;
+    if (until && (!due || until < due))
+        due = until;
     c->due_us = due;
     if (due && (!w->scan_us || due < w->scan_us))
         w->scan_us = due;
@@ -166,16 +180,20 @@ static void set_due(struct writer *w, struct conn *c)
 static void step(struct writer *w, struct conn *c)
 {
     int64_t now = mono_us();
+    bool paused;
 
     if (atomic_load_explicit(&c->hup, memory_order_acquire) && !c->dropped) {
         if (!c->done)
             api_gone(&c->x);
         drop(c);
     }
-    if (!c->done)
-        pump(w, c, now);
-    if (!c->dropped)
-        flush(w, c, now);
+    do { /* again when room came for tokens that were left in the ring */
+        paused = full(c);
+        if (!c->done && !paused)
+            pump(w, c, now);
+        if (!c->dropped)
+            flush(w, c, now);
+    } while (paused && !full(c));
     if (!c->dropped)
         check_slow(c, now);
     if (c->done && c->dropped)

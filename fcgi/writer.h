@@ -7,9 +7,11 @@
  * wait here. The reply is pumped also while its socket takes nothing, so
  * that a stop string behind a stalled client is still found.
  *
- * Slow clients: an unfinished stream with more than WRITER_PEND_MAX bytes
- * waiting, or any answer whose socket took nothing for WRITER_STUCK_US, is
- * given up (api_slow) and its connection is cut.
+ * Slow clients: over WRITER_PEND_MAX waiting bytes a stream is pumped no
+ * more until some have left. A socket that takes nothing for
+ * WRITER_STUCK_US, or for WRITER_FULL_US with that much waiting, is given up
+ * (api_slow) and cut. Only time decides, so that a burst of a fast engine is
+ * not taken for a slow client.
  */
 #ifndef FCGI_WRITER_H
 #define FCGI_WRITER_H
@@ -19,6 +21,7 @@
 
 #define WRITER_PEND_MAX (256u * 1024)
 #define WRITER_STUCK_US 30000000
+#define WRITER_FULL_US 2000000
 
 struct writer {
     int epoll_fd, event_fd;

@@ -118,7 +118,15 @@ t_fuzz_fcgi_params_SOURCES = t/fuzz/fcgi_params.c $(fuzz_main)
 t_fuzz_fcgi_params_LDADD = libp_fcgi.a libp_base.a
 t_fuzz_fcgi_params_LDFLAGS = $(fuzz_ldflags)
 EXTRA_DIST += t/lib/Pen/Daemon.pm t/lib/Pen/Fcgi.pm t/lib/Pen/Nginx.pm \
-	t/lib/Pen/Http.pm
+	t/lib/Pen/Http.pm t/4900-privacy-scripted.t \
+	t/7012-case-c12-abort-scripted.t t/7013-case-c13-queue-abort-scripted.t \
+	t/7016-case-c16-unbuffered-scripted.t \
+	t/7017-case-c17-heartbeats-scripted.t \
+	t/7018-case-c18-body-size-scripted.t \
+	t/7019-case-c19-keepalive-scripted.t t/7020-case-c20-params-scripted.t \
+	t/7130-restart-scripted.t t/8021-case-c21-param-overflow-scripted.t \
+	t/8022-case-c22-socket-scripted.t t/8100-connections-scripted.t \
+	t/8110-slow-client-scripted.t t/8120-kill-scripted.t
 # chat: formats and replies
 unit_tests += t/unit/chat_reply t/unit/chat_format
 t_unit_chat_reply_LDADD = $(P_LIBS) $(P_LDLIBS)

@@ -13,9 +13,14 @@ use warnings;
 use Carp qw(croak);
 use File::Temp qw(tempdir);
 use IO::Socket::UNIX;
+use JSON::PP ();
+use Pen::Fcgi;
 use POSIX qw(WNOHANG);
+use Scalar::Util qw(weaken);
 use Test::More ();
 use Time::HiRes qw(sleep time);
+
+my %all; # running ones, weak
 
 our $DEMO = 'contrib/demo-model/penstock-demo-q8_0.gguf';
 
@@ -24,9 +29,14 @@ sub build { $ENV{BUILD} // 'build' }
 # The real daemon with a model (default: the demo model).
 sub start {
     my ($class, %o) = @_;
+    return $class->spawn(bin => build() . '/penstockd', with_model(%o));
+}
+
+sub with_model {
+    my %o = @_;
     my $model = delete $o{model} // $DEMO;
     $o{args} = { model => $model, 'model-id' => 'demo', %{ $o{args} // {} } };
-    return $class->spawn(bin => build() . '/penstockd', %o);
+    return %o;
 }
 
 # The daemon over the scripted engine (t/lib/wire_scripted.c lists its
@@ -36,7 +46,7 @@ sub scripted {
     my $bin = build() . '/t/penstockd-scripted';
     Test::More::plan(skip_all => "no $bin: make check_PROGRAMS first")
         unless -x $bin;
-    return $class->spawn(bin => $bin, %o);
+    return $class->spawn(bin => $bin, with_model(%o));
 }
 
 sub spawn {
@@ -47,6 +57,7 @@ sub spawn {
         socket => $o{socket} // "$dir/p.sock", db => "$dir/penstock.db",
         logfile => $o{log} // "$dir/log", owner => $$, limit => $o{nofile},
     }, $class;
+    weaken($all{ $self + 0 } = $self);
     my %args = (socket => $self->{socket}, db => $self->{db},
         %{ $o{args} // {} });
     delete $args{$_} for grep { !defined $args{$_} } keys %args;
@@ -143,6 +154,48 @@ sub proc {
     return;
 }
 
+# Rows of the ledger, oldest first, as hashes; `where` is SQL.
+sub rows {
+    my ($self, $where) = @_;
+    my $sql = 'SELECT * FROM request WHERE ' . ($where // '1') . ' ORDER BY id';
+    open my $in, '-|', 'sqlite3', '-readonly', '-json', '-cmd',
+        '.timeout 5000', $self->{db}, $sql or croak "sqlite3: $!";
+    local $/;
+    my $json = <$in> // '';
+    close $in;
+    return length $json ? @{ JSON::PP->new->utf8->decode($json) } : ();
+}
+
+# Wait until some rows match; then all that do.
+sub wait_rows {
+    my ($self, $where, $n, $seconds) = @_;
+    my $end = time + ($seconds // 10);
+    for (;;) {
+        my @r = $self->rows($where);
+        return @r if @r >= ($n // 1) || time > $end;
+        sleep 0.02;
+    }
+}
+
+# /health as a hash, asked over the socket.
+sub health {
+    my $self = shift;
+    my $r = Pen::Fcgi->request($self->{socket}, uri => '/health');
+    return JSON::PP->new->utf8->decode($r->{body});
+}
+
+# Wait until /health says so many run and wait; false when it never does.
+sub wait_load {
+    my ($self, $running, $waiting, $seconds) = @_;
+    my $end = time + ($seconds // 10);
+    for (;;) {
+        my $m = $self->health;
+        return 1 if $m->{running} == $running && $m->{waiting} == $waiting;
+        return 0 if time > $end;
+        sleep 0.005;
+    }
+}
+
 sub sanitizer_report {
     my $self = shift;
     my ($r) = $self->log =~
@@ -150,25 +203,37 @@ sub sanitizer_report {
     return $r;
 }
 
-sub DESTROY {
+# End it whatever its state, and look at what it left.
+sub finish {
     my $self = shift;
-    return if $self->{owner} != $$;
-    local ($@, $?);
+    return if $self->{owner} != $$ || $self->{finished}++;
     my $asked = defined $self->{status};
-    if ($self->alive) {
-        my $rc = $self->stop(10);
-        if (!defined $rc) {
-            CORE::kill('KILL', $self->{pid});
-            waitpid $self->{pid}, 0;
-        }
+    if ($self->alive && !defined $self->stop(10)) {
+        CORE::kill('KILL', $self->{pid});
+        waitpid $self->{pid}, 0;
     }
     if (my $r = $self->sanitizer_report) {
         Test::More::diag(substr $r, 0, 6000);
         Test::More::fail('no sanitizer report');
     } elsif (!Test::More->builder->is_passing && !$asked) {
-        my $log = $self->log;
-        Test::More::diag("daemon's log, its end:\n", substr $log, -3000);
+        Test::More::diag("daemon's log, its end:\n", substr $self->log, -3000);
     }
+    return;
+}
+
+sub DESTROY {
+    my $self = shift;
+    return if ${^GLOBAL_PHASE} eq 'DESTRUCT';
+    local ($@, $?);
+    delete $all{ $self + 0 };
+    $self->finish;
+}
+
+# File lexicals outlive this; what still runs ends here, while a failure
+# still counts.
+END {
+    local ($@, $?);
+    $_->finish for grep { defined } values %all;
 }
 
 1;

@@ -6,6 +6,7 @@
 #   my $s = $h->stream('/v1/...', {...}, h2 => 1);
 #   while (my $line = $s->line(5)) { $line->[0] seconds, $line->[1] text }
 #   $s->abort;   # kills the client
+#   Pen::Http::chat(20)                    # body of a streamed chat request
 package Pen::Http;
 use strict;
 use warnings;
@@ -14,6 +15,15 @@ use File::Temp qw(tempfile);
 use IO::Select;
 use JSON::PP ();
 use Time::HiRes qw(time);
+
+# A chat request of n tokens as a hash; more fields win.
+sub chat {
+    my ($n, %more) = @_;
+    return { messages => [ { role => 'user', content => 'Hello' } ],
+        stream => JSON::PP::true, max_tokens => $n, temperature => 0, %more };
+}
+
+sub json { return JSON::PP->new->utf8->canonical->encode($_[0]) }
 
 sub new {
     my ($class, $nginx) = @_;

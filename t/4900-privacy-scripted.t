@@ -1,0 +1,66 @@
+# Text of prompts and answers, keys and addresses appear in no log and in no
+# database file, whatever happens to the request.
+use strict;
+use warnings;
+use lib 't/lib';
+use Test::More;
+use Pen::Daemon;
+use Pen::Http;
+
+my $canary = 'zebrafish-5517-marzipan';
+my $reply = 'heliotrope-9921-quokka';
+my $d = Pen::Daemon->scripted(
+    args => { 'log-level' => 'debug', 'body-max' => 20_000 },
+    env => { PENSTOCK_SCRIPT => "$reply $reply" });
+my $chat = '/v1/chat/completions';
+my @ask = map { ref $_ ? Pen::Http::json($_) : $_ } (
+    Pen::Http::chat(40, messages => [ { role => 'user', content => $canary } ]),
+    Pen::Http::chat(40, messages => [ { role => 'user', content => $canary } ],
+        stream => JSON::PP::false),
+    Pen::Http::chat(40, messages => [ { role => 'user', content => $canary } ],
+        stop => [ $reply, $canary ], user => $canary),
+    Pen::Http::chat(40, messages => [ { role => $canary, content => 'x' } ]),
+    Pen::Http::chat(40, model => $canary),
+    Pen::Http::chat(40, temperature => $canary),
+    Pen::Http::chat(40, messages => [ { role => 'user', content => 'x',
+        $canary => $canary } ], $canary => 1, tools => [$canary]),
+    Pen::Http::chat(40, messages => [ { role => 'user',
+        content => "$canary " x 5000 } ]),
+    Pen::Http::chat(40, messages => [ { role => 'user',
+        content => "$canary " x 500 } ]),
+    qq({"messages":[{"role":"user","content":"$canary"), $canary, qq("$canary"),
+    qq({"$canary":{"$canary":[) . '[' x 200,
+);
+my %seen;
+for my $body (@ask) {
+    my $r = Pen::Fcgi->request($d->{socket}, uri => $chat, body => $body,
+        params => { HTTP_AUTHORIZATION => "Bearer $canary",
+            HTTP_COOKIE => $canary });
+    $seen{ $r->{status} // 'none' }++;
+}
+ok $seen{200} && $seen{400}, 'answers and refusals of many kinds'
+    or diag explain \%seen;
+Pen::Fcgi->request($d->{socket}, uri => "/v1/models/$canary");
+Pen::Fcgi->request($d->{socket}, uri => "/$canary?$canary");
+Pen::Fcgi->request($d->{socket}, uri => $chat, body => $ask[0],
+    params => { REMOTE_ADDR => '192.0.2.77', HTTP_AUTHORIZATION =>
+        "Bearer pk-$canary", PENSTOCK_EDGE => '' });
+my $f = Pen::Fcgi->connect($d->{socket});
+$f->send_request(uri => $chat, body => $ask[0],
+    params => { CONTENT_LENGTH => 5 + length $ask[0] });
+$f->response(5);
+$d->wait_rows("state <> 'open'", scalar @ask);
+is $d->stop, 0, 'the daemon ends well';
+
+my @files = grep { -f } glob "$d->{dir}/*";
+cmp_ok scalar @files, '>=', 2, 'log and database are there';
+for my $file (@files) {
+    open my $in, '<:raw', $file or next;
+    local $/;
+    my $data = <$in> // '';
+    my ($name) = $file =~ m{([^/]+)$};
+    unlike $data, qr/zebrafish|marzipan/, "no prompt, no key in $name";
+    unlike $data, qr/heliotrope|quokka/, "no answer in $name";
+    unlike $data, qr/192\.0\.2\.77/, "no address in $name";
+}
+done_testing;
