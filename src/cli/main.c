@@ -8,6 +8,8 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *what;
 } commands[] = {
+    {"run", cmd_run, "one generation, no server"},
+    {"bench", cmd_bench, "how fast a model runs here"},
     {"tokenize", cmd_tokenize, "the token ids of a text"},
     {"detokenize", cmd_detokenize, "the text of token ids"},
     {"render", cmd_render, "the prompt of a chat request"},

@@ -145,11 +145,13 @@ void engine_config_default(struct engine_config *c)
     };
 }
 
-static int cpus(void)
+int engine_threads(const struct engine_config *c)
 {
     cpu_set_t set;
-    int n = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+    int n = c->threads;
 
+    if (!n)
+        n = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
     return n < 1 ? 1 : n > 256 ? 256 : n;
 }
 
@@ -250,12 +252,11 @@ static void make_fingerprint(struct sched *s, const struct gguf *g)
 static enum st open_all(struct sched *s, const struct gguf *g,
                         const struct engine_config *c, struct err *e)
 {
-    int threads = c->threads ? c->threads : cpus();
     int32_t pages = 0;
     enum st st = check_config(c, e);
 
     if (!st)
-        st = kern_cpu_new(&s->kern, threads, c->set, e);
+        st = kern_cpu_new(&s->kern, engine_threads(c), c->set, e);
     if (!st)
         st = model_open(&s->model, g, s->kern, e);
     if (!st)

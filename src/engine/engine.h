@@ -24,6 +24,8 @@ struct engine_config {
 };
 
 void engine_config_default(struct engine_config *c);
+/* Kernel threads that this means here. */
+int engine_threads(const struct engine_config *c);
 
 /*
  * Load `g` (borrowed until gen_free) and start the engine thread.

@@ -117,7 +117,6 @@ enum st model_mat(struct model *m, struct kern_mat *out, const char *name,
     out->rows = rows;
     out->cols = cols;
     out->buf = m->kern->ops->weights(m->kern, t->data, t->bytes);
-    m->bytes_per_token += t->bytes;
     return keep(m, out->buf, name, e);
 }
 
@@ -135,7 +134,6 @@ enum st model_vec(struct model *m, struct kern_buf **out, const char *name,
                        "norms and biases must be F32, not %s",
                        gguf_type_name(t->type));
     *out = m->kern->ops->weights(m->kern, t->data, t->bytes);
-    m->bytes_per_token += t->bytes;
     return keep(m, *out, name, e);
 }
 
@@ -268,7 +266,6 @@ static enum st vocabulary(struct model *m, struct err *e)
     const char *name = "token_embd.weight", *list = "tokenizer.ggml.tokens";
     const struct gguf_tensor *t = gguf_tensor_find(m->gguf, name);
     enum gguf_vtype elem;
-    uint64_t table;
     size_t n;
     enum st st;
 
@@ -284,15 +281,12 @@ static enum st vocabulary(struct model *m, struct err *e)
     st = model_mat(m, &m->embed, name, m->vocab, m->width, MODEL_REQUIRED, e);
     if (st)
         return st;
-    table = m->bytes_per_token;
     st = model_vec(m, &m->out_norm, "output_norm.weight", m->width,
                    MODEL_REQUIRED, e);
     if (!st)
         st = model_mat(m, &m->out, "output.weight", m->vocab, m->width,
                        MODEL_OPTIONAL, e);
-    if (!st && m->out.buf)
-        m->bytes_per_token -= table; /* one row of it is read, no more */
-    else if (!st)
+    if (!st && !m->out.buf)
         m->out = m->embed;
     return st;
 }

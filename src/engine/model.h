@@ -52,7 +52,6 @@ struct model {
     struct kern_mat out;     /* [vocab][width]; may be `embed` */
     struct kern_buf *out_norm;
     struct layer *layers;    /* [n_layers] */
-    uint64_t bytes_per_token;/* weights read for one decode row */
 
     /* while loading */
     char prefix[64];         /* "qwen3" */

@@ -1,0 +1,72 @@
+#include "cli/load.h"
+
+#include "base/utf8.h"
+#include "chat/vocab.h"
+
+#define STOP_MAX 64
+
+enum st load_open(struct load *l, const char *path,
+                  const struct engine_config *c, struct err *e)
+{
+    enum st st;
+
+    *l = (struct load){0};
+    ids_init(&l->stop, STOP_MAX);
+    st = gguf_open(&l->gguf, path, e);
+    if (!st && gguf_has(l->gguf, "tokenizer.ggml.model")) {
+        st = vocab_open(&l->tok, l->gguf, e);
+        if (!st)
+            st = vocab_stop_ids(l->gguf, l->tok, &l->stop, e);
+    }
+    if (!st)
+        st = engine_open(&l->gen, l->gguf, c, e);
+    return st;
+}
+
+void load_release(struct load *l)
+{
+    gen_free(l->gen);
+    tok_free(l->tok);
+    ids_release(&l->stop);
+    gguf_close(l->gguf);
+    *l = (struct load){0};
+}
+
+const char *load_kernels(const char *name, enum kern_cpu_set *out)
+{
+    if (!strcmp(name, "auto"))
+        *out = KERN_CPU_AUTO;
+    else if (!strcmp(name, "ref"))
+        *out = KERN_CPU_REF;
+    else if (!strcmp(name, "avx2"))
+        *out = KERN_CPU_AVX2;
+    else
+        return "--kernels takes auto, ref or avx2";
+    return NULL;
+}
+
+const char *load_backend(const char *name)
+{
+    if (!strcmp(name, "cpu"))
+        return NULL;
+    if (!strcmp(name, "cuda"))
+        return "this build has no CUDA backend; --backend takes cpu";
+    return "--backend takes cpu or cuda";
+}
+
+void load_utf8(struct buf *b, const char *s, size_t n)
+{
+    uint32_t cp;
+
+    while (n) {
+        size_t k = utf8_decode(s, n, &cp);
+
+        if (k)
+            buf_add(b, s, k);
+        else
+            buf_puts(b, "\xef\xbf\xbd");
+        k = k ? k : 1;
+        s += k;
+        n -= k;
+    }
+}
