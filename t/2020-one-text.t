@@ -1,0 +1,47 @@
+#!/usr/bin/perl
+# One text: a request's tokens depend on the request alone, not on threads or
+# on how its prompt was cut. (t/unit/engine_sched has the neighbours.)
+use strict;
+use warnings;
+use Test::More;
+use JSON::PP;
+
+my $build = $ENV{BUILD} // 'build';
+my $dir   = 'contrib/demo-model';
+my $bin   = "$build/penstock";
+plan skip_all => "$bin is not built" unless -x $bin;
+
+my $text = "<|im_start|>user\nTell me a long story about a fox named Ida.<|im_end|>\n<|im_start|>assistant\n";
+
+# ids and log-probabilities, as printed: every digit counts
+sub answer {
+    my (@arg) = @_;
+    my @cmd = ($bin, 'run', '-p', $text x 4, '-n', 40, '--top-logprobs', 3, '--json',
+        '--ignore-eos', @arg);
+    open my $in, '-|', @cmd or die "$bin: $!\n";
+    local $/;
+    my $json = decode_json(<$in>);
+    close $in or return 'failed';
+    return JSON::PP->new->canonical->encode([@$json{qw(ids logprobs text)}]);
+}
+
+my @sets = ('ref');
+my $avx2 = system("$bin run -m $dir/tiny-random-llama.gguf --ids 5 -n 1 --kernels avx2 >/dev/null 2>&1");
+if ($avx2) { diag 'no avx2 kernels on this machine' }
+else       { push @sets, 'avx2' }
+
+for my $file ('penstock-demo-q8_0.gguf', 'tiny-random-qwen2.gguf') {
+    for my $set (@sets) {
+        for my $how (['--temp', 0], ['--temp', 1, '--top-k', 40, '--seed', 11]) {
+            next if $set eq 'ref' && $file =~ /demo/ && $how->[1];
+            my @base = ('-m', "$dir/$file", '--kernels', $set, @$how);
+            my $want = answer(@base, '-t', 1);
+            isnt $want, 'failed', "$file $set @$how";
+            is answer(@base, '-t', $_), $want, "  $_ threads"      for 2, 3;
+            is answer(@base, '--chunk', $_), $want, "  slices of $_" for 1, 7, 64;
+        }
+    }
+}
+isnt answer('-m', "$dir/penstock-demo-q8_0.gguf", '--temp', 1, '--seed', 1),
+    answer('-m', "$dir/penstock-demo-q8_0.gguf", '--temp', 1, '--seed', 2), 'another seed, another text';
+done_testing;
