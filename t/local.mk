@@ -119,7 +119,7 @@ fuzz_tests += t/fuzz/fcgi_params
 t_fuzz_fcgi_params_SOURCES = t/fuzz/fcgi_params.c $(fuzz_main)
 t_fuzz_fcgi_params_LDADD = libp_fcgi.a libp_base.a
 t_fuzz_fcgi_params_LDFLAGS = $(fuzz_ldflags)
-EXTRA_DIST += t/lib/Pen/Daemon.pm t/lib/Pen/Fcgi.pm t/lib/Pen/Nginx.pm \
+EXTRA_DIST += t/0110-settings.t t/lib/Pen/Daemon.pm t/lib/Pen/Fcgi.pm t/lib/Pen/Nginx.pm \
 	t/lib/Pen/Http.pm t/4900-privacy-scripted.t \
 	t/7012-case-c12-abort-scripted.t t/7013-case-c13-queue-abort-scripted.t \
 	t/7016-case-c16-unbuffered-scripted.t \
