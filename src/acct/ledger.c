@@ -280,7 +280,8 @@ void ledger_close(struct ledger *l, uint64_t ticket,
                   void *arg)
 {
     struct entry *n = take_entry(l, ticket);
-    struct db_post p = {.run = run_close, .done = close_done, .arg = n};
+    struct db_post p = {
+        .run = run_close, .done = close_done, .arg = n, .soon = done != NULL};
 
     BUG_ON(!n); /* closed twice, or never admitted */
     n->closed = *r;

@@ -29,6 +29,7 @@ struct db_writer {
     pthread_cond_t wake;
     struct node *head, **tail; /* guarded by mu */
     size_t waiting;            /* guarded by mu: nodes in the list */
+    bool soon;                 /* guarded by mu: a node in the list is */
     bool stop;                 /* guarded by mu */
     int64_t give_up_ms;        /* guarded by mu: mono_ms, valid with stop */
     struct db_writer_state state; /* guarded by mu */
@@ -50,8 +51,10 @@ static void append_locked(struct db_writer *w, struct node *n)
     w->tail = &n->next;
     w->waiting++;
     w->state.queued++;
-    /* The thread sleeps until the first, then until the group is full. */
-    if (w->waiting == 1 || w->waiting == GROUP_MAX)
+    w->soon = w->soon || n->post.soon;
+    /* The thread sleeps until the first, then until the group is full or
+     * somebody waits for it. */
+    if (w->waiting == 1 || w->waiting == GROUP_MAX || n->post.soon)
         pthread_cond_signal(&w->wake);
 }
 
@@ -293,7 +296,8 @@ static struct node *take(struct db_writer *w, bool *stop)
     while (!w->head && !w->stop && mono_ms() < until)
         cond_wait_ms(&w->wake, &w->mu, until - mono_ms());
     until = mono_ms() + GROUP_MS;
-    while (w->head && w->waiting < GROUP_MAX && !w->stop && mono_ms() < until)
+    while (w->head && w->waiting < GROUP_MAX && !w->soon && !w->stop &&
+           mono_ms() < until)
         cond_wait_ms(&w->wake, &w->mu, until - mono_ms());
     list = last = w->head;
     while (last && n < GROUP_MAX && last->next) {
@@ -302,8 +306,10 @@ static struct node *take(struct db_writer *w, bool *stop)
     }
     if (last) {
         w->head = last->next;
-        if (!w->head)
+        if (!w->head) {
             w->tail = &w->head;
+            w->soon = false;
+        }
         w->waiting -= n;
         last->next = NULL;
     }

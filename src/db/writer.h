@@ -1,7 +1,8 @@
 /*
  * db/writer.h - the one thread that writes, and its bounded queue.
  *
- * Posts are grouped into transactions (at most 1,000 posts or 20 ms). A
+ * Posts are grouped into transactions (at most 1,000 posts, or 20 ms unless
+ * one of them is `soon`). A
  * busy or full disk keeps the group and retries: a post that was accepted is
  * never dropped while the process lives; failures are logged at most once a
  * minute. A post that can never work (it breaks a constraint: our mistake) is
@@ -25,6 +26,7 @@ struct db_post {
      * signal. */
     void (*done)(void *arg);
     void *arg;
+    bool soon; /* somebody waits for `done`: the group is not held for more */
 };
 
 struct db_writer_state {
