@@ -58,6 +58,9 @@ is qx(sqlite3 '$db' 'SELECT lower(hex(hash)) FROM api_key'),
     sha256_hex($alice) . "\n", 'the file has its SHA-256';
 unlike slurp($db), qr/\Q$alice\E/, 'and not the key';
 
+is qx(sqlite3 '$db' 'PRAGMA journal_mode; PRAGMA auto_vacuum'), "wal\n2\n",
+    'it keeps a write-ahead log and can give pages back';
+
 $ENV{PENSTOCK_DB} = $db;
 ($rc, $out) = run(qw(key add bob --json));
 is $rc, 0, '$PENSTOCK_DB is the default';

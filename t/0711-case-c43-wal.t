@@ -8,7 +8,7 @@ use lib 't/lib';
 use Pen::Shell;
 
 my $tool  = ($ENV{BUILD} // 'build') . '/t/unit/ledger_tool';
-my $rows  = $ENV{PENSTOCK_WAL_ROWS} // 100_000;
+my $rows  = $ENV{PENSTOCK_WAL_ROWS} // 70_000;
 my $limit = 16 << 20;
 plan skip_all => "$tool is not built" unless -x $tool;
 plan skip_all => 'the sqlite3 shell is not installed'

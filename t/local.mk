@@ -72,7 +72,8 @@ check_PROGRAMS += t/unit/ledger_tool
 t_unit_ledger_tool_LDADD = $(ACCT_LDADD)
 EXTRA_DIST += t/lib/tap.h t/lib/tmpdir.h t/lib/Pen/Shell.pm \
 	t/0700-sql.t t/0710-key-ledger-cli.t t/0711-case-c43-wal.t \
-	t/0712-case-c44-locked.t t/0720-ledger-doc.t
+	t/0712-case-c44-locked.t t/0720-ledger-doc.t \
+	docs/ledger.md
 t_unit_acct_keys_LDADD = $(ACCT_LDADD)
 t_unit_acct_ledger_LDADD = $(ACCT_LDADD)
 # text; text_batch is a tool of the Perl tests

@@ -71,10 +71,10 @@ static void test_states(const char *path)
     struct ledger_row r[5];
     uint64_t ticket[3];
     struct db_writer *w;
-    struct ledger *l;
+    struct ledger *l = NULL;
     struct db_stmt *s;
     struct db *db;
-    size_t died;
+    size_t died = 0;
     bool row;
 
     ok(db_writer_open(&w, path, 1000, &e) == ST_OK &&
@@ -128,10 +128,10 @@ static void test_states(const char *path)
 static void test_died(const char *path)
 {
     struct db_writer *w;
-    struct ledger *l;
+    struct ledger *l = NULL;
     struct db_stmt *s;
     struct db *db;
-    size_t died;
+    size_t died = 0;
     bool row;
 
     ok(db_writer_open(&w, path, 1000, &e) == ST_OK &&
@@ -165,11 +165,11 @@ static void *client(void *arg)
 static void test_threads(const char *path)
 {
     struct db_writer *w;
-    struct ledger *l;
+    struct ledger *l = NULL;
     pthread_t t[4];
     struct db_stmt *s;
     struct db *db;
-    size_t died;
+    size_t died = 0;
     bool row;
     int n = 0, done_rows = 0;
 

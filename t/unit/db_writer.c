@@ -5,7 +5,9 @@
 #include "db/writer.h"
 #include "base/thread.h"
 
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 
 #include "t/lib/tap.h"
 #include "t/lib/tmpdir.h"
@@ -183,12 +185,46 @@ static void test_full(void)
     is_int(count_rows(path), 0, "and nothing is");
 }
 
+/* A file that may not grow stands for a full disk: SQLite sees EFBIG. */
+static void test_disk(void)
+{
+    const char *path = tmpdir_path("disk.db");
+    struct rlimit old, tight;
+    struct db_writer_state state;
+    struct db_writer *w;
+
+    done_n = 0;
+    ok(db_writer_open(&w, path, 1000, &e) == ST_OK, "open");
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    tight = old;
+    tight.rlim_cur = 512;
+    ok(setrlimit(RLIMIT_FSIZE, &tight) == 0, "no file may grow");
+    for (int i = 0; i < 5; i++) {
+        struct db_post p = post_of(i, 0, ST_OK);
+
+        ok(db_post(w, &p, &e) == ST_OK, "posts are taken");
+    }
+    do {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        db_writer_state(w, &state);
+    } while (state.failures < 2);
+    is_int(done_n, 0, "nothing is done");
+    is_int(state.queued, 5, "nothing is dropped");
+    setrlimit(RLIMIT_FSIZE, &old);
+    wait_done(5);
+    is_int(done_n, 5, "with room again everything is");
+    db_writer_close(w, 1000);
+    is_int(count_rows(path), 5, "and in the file");
+}
+
 int main(void)
 {
     tmpdir_make();
     test_many();
     test_retry();
     test_full();
+    test_disk();
     tmpdir_remove();
     return done();
 }
