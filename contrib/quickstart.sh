@@ -100,37 +100,16 @@ echo $! >"$run/penstockd.pid"
 daemon=$!
 if [ -n "$once" ]; then trap stop_all EXIT; fi
 
-sed "s|unix:/run/penstock/penstock.sock|unix:$socket|" nginx/penstock.conf \
-    >"$run/nginx/penstock.conf"
-cat >"$run/nginx/nginx.conf" <<EOF
-worker_processes 1;
-error_log $run/nginx/error.log;
-pid $run/nginx.pid;
-$([ "$(id -u)" != 0 ] || echo "user $(id -un) $(id -gn);")
-events { worker_connections 1024; }
-http {
-    access_log $run/nginx/access.log;
-    client_body_temp_path $run/nginx/body;
-    fastcgi_temp_path $run/nginx/fastcgi;
-    proxy_temp_path $run/nginx/proxy;
-    uwsgi_temp_path $run/nginx/uwsgi;
-    scgi_temp_path $run/nginx/scgi;
-    server {
-        listen 127.0.0.1:$port ssl http2;
-        server_name localhost;
-        ssl_certificate $run/cert.pem;
-        ssl_certificate_key $run/key.pem;
-        include $run/nginx/penstock.conf;
-    }
-}
-EOF
+contrib/private-nginx "$run/nginx" "$port" "$socket" "$run/cert.pem" \
+    "$run/key.pem" >"$run/nginx.conf"
 for _ in $(seq 600); do
     [ -S "$socket" ] && break
     kill -0 "$daemon" 2>/dev/null || { cat "$run/penstockd.log" >&2; die "penstockd did not start"; }
     sleep 0.1
 done
 [ -S "$socket" ] || die "penstockd has not opened its socket after 60 s; see $run/penstockd.log"
-"$nginx" -e "$run/nginx/error.log" -p "$run/nginx/" -c "$run/nginx/nginx.conf" ||
+"$nginx" -e "$run/nginx/error.log" -p "$run/nginx/" -c "$run/nginx.conf" \
+    -g "pid \"$run/nginx.pid\";" ||
     die "nginx did not start; see $run/nginx/error.log"
 url=https://localhost:$port
 echo "penstockd and nginx are up: $url/v1"
