@@ -50,7 +50,9 @@ VOCAB_LDADD = libp_chat.a libp_text.a libp_gguf.a libp_json.a libp_base.a \
 	$(PCRE2_LIBS) $(YAJL_LIBS)
 t_unit_chat_vocab_LDADD = $(VOCAB_LDADD)
 t_unit_chat_vocab_open_LDADD = $(VOCAB_LDADD)
-EXTRA_DIST += t/1020-mkmodel.t t/1030-gguf-vocab.t
+EXTRA_DIST += t/1020-mkmodel.t t/1030-gguf-vocab.t \
+	t/2900-oracle-node-llama-cpp.t t/js/oracle-llama-cpp.mjs \
+	t/js/none/package.json
 # json
 unit_tests += t/unit/json_read t/unit/json_write
 t_unit_json_read_LDADD = libp_json.a libp_base.a $(YAJL_LIBS)
