@@ -20,6 +20,39 @@ void spm_release(struct spm *p)
     *p = (struct spm){0};
 }
 
+static unsigned pair_of(const char *s)
+{
+    return (unsigned)(unsigned char)s[0] << 8 | (unsigned char)s[1];
+}
+
+static void note_pairs(struct spm *p)
+{
+    for (size_t i = 0; i < p->lex->n; i++) {
+        struct span t = p->lex->piece[i];
+
+        if (p->lex->type[i] != TOK_NORMAL && p->lex->type[i] != TOK_USER)
+            continue;
+        for (size_t k = 0; k + 1 < t.n; k++) {
+            unsigned v = pair_of(t.s + k);
+
+            p->meets[v >> 3] |= (uint8_t)(1u << (v & 7));
+        }
+    }
+}
+
+/* Where the first part of s[0..n) ends that can be encoded on its own. */
+static size_t part_len(const struct spm *p, const char *s, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        unsigned v = pair_of(s + i - 1);
+
+        if (((unsigned char)s[i] & 0xc0) != 0x80 &&
+            !(p->meets[v >> 3] >> (v & 7) & 1))
+            return i;
+    }
+    return n;
+}
+
 enum st spm_init(struct spm *p, const struct lex *lex,
                  const struct tok_spec *spec, struct err *e)
 {
@@ -51,6 +84,7 @@ enum st spm_init(struct spm *p, const struct lex *lex,
         p->rank[v[i].id] = rank;
     }
     free(v);
+    note_pairs(p);
     return ST_OK;
 }
 
@@ -105,11 +139,31 @@ static void emit(const struct lex *x, const struct merge *m, const char *s,
     }
 }
 
+static enum st one_part(const struct spm *p, struct merge *m, const char *s,
+                        size_t n, struct ids *out, struct err *e)
+{
+    enum st st = merge_begin(m, n, e);
+
+    for (size_t i = 0; i < n && !st;) {
+        uint32_t cp;
+        size_t len = utf8_decode(s + i, n - i, &cp);
+
+        BUG_ON(!len);
+        merge_add(m, i, len, lex_find_piece(p->lex, s + i, len));
+        i += len;
+    }
+    if (!st)
+        st = merge_run(m, rule, &(struct job){p, s}, e);
+    if (!st)
+        emit(p->lex, m, s, out);
+    return st;
+}
+
 enum st spm_text(const struct spm *p, struct merge *m, enum spm_lead lead,
                  const char *s, size_t n, struct ids *out, struct err *e)
 {
+    enum st st = ST_OK;
     size_t k = 0, room;
-    enum st st;
     char *t;
 
     if (!n)
@@ -122,19 +176,12 @@ enum st spm_text(const struct spm *p, struct merge *m, enum spm_lead lead,
     if (lead == SPM_LEAD && p->space_first)
         t[k++] = ' ';
     k += unmark(t + k, s, n);
-    st = merge_begin(m, k, e);
-    for (size_t i = 0; i < k && !st;) {
-        uint32_t cp;
-        size_t len = utf8_decode(t + i, k - i, &cp);
+    for (size_t at = 0; at < k && !st && !out->failed;) {
+        size_t len = part_len(p, t + at, k - at);
 
-        BUG_ON(!len);
-        merge_add(m, i, len, lex_find_piece(p->lex, t + i, len));
-        i += len;
+        st = one_part(p, m, t + at, len, out, e);
+        at += len;
     }
-    if (!st)
-        st = merge_run(m, rule, &(struct job){p, t}, e);
-    if (!st)
-        emit(p->lex, m, t, out);
     free(t);
     return st;
 }

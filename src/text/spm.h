@@ -4,6 +4,10 @@
  * The text is cut into characters; the neighbours whose union is the
  * producible token of best score are joined, leftmost of equal ones first.
  * What is no token in the end becomes one byte token per byte.
+ *
+ * The text is taken apart first where two bytes meet that are neighbours in
+ * no producible token: nothing can be joined across such a place, so the ids
+ * are the same, and the heap holds a word instead of a document.
  * Source: llama.cpp's SPM tokenizer (behaviour), SentencePiece's BPE model.
  * Threads: immutable after spm_init.
  */
@@ -17,6 +21,7 @@ struct spm {
     const struct lex *lex; /* borrowed */
     uint32_t *rank;        /* [lex->n]; 0 = best score; equal scores share */
     bool space_first;      /* add_space_prefix */
+    uint8_t meets[8192];   /* bit a << 8 | b: some token has bytes a b */
 };
 
 /* Errors: ST_FORMAT (no scores, or one that is NaN), ST_NOMEM. */

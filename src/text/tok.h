@@ -83,8 +83,8 @@ int32_t tok_find(const struct tok *t, const char *s, size_t n);
  * builder does it once. SPM vocabularies with add_space_prefix get their
  * space at the start of s and after each recognised control or structure
  * token, as upstream does; an empty s gives nothing.
- * Cost O(n log n) in time, about 70 bytes per byte of the longest word (BPE)
- * or of the text (SPM) for the call. A text that cannot fit `out` even with
+ * Cost O(n log n) in time; memory for the call is about 2 bytes per byte of
+ * the text and at most 140 per byte of its longest word. A text that cannot fit `out` even with
  * the longest tokens is refused before that.
  * Errors: ST_LIMIT when `out` is full, ST_NOMEM; `out` may then have grown.
  */

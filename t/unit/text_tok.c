@@ -192,6 +192,21 @@ static void test_bpe(void)
     clear();
 }
 
+/* One word of SPM that is as long as the text. */
+static void test_long_spm(const struct tok *t)
+{
+    const size_t n = 1 << 19;
+    char *s = mem_zalloc(n);
+    struct ids ids;
+
+    memset(s, 'a', n);
+    ids_init(&ids, n);
+    is_int(tok_encode(t, TOK_CONTENT, s, n, &ids, NULL), ST_OK, "a long run");
+    is_int(ids.n, n / 2 + 1, "merged in twos");
+    ids_release(&ids);
+    free(s);
+}
+
 static void test_spm(void)
 {
     char name[8];
@@ -229,6 +244,7 @@ static void test_spm(void)
     ok(span_is(tok_piece(t, 263), " ab"), "pieces have spaces");
     ok(span_is(tok_piece(t, 12), "\n"), "byte tokens are bytes");
     ok(tok_strips_first_space(t), "the first space is dropped on output");
+    test_long_spm(t);
     tok_free(t);
     clear();
 }
@@ -256,13 +272,15 @@ static void test_long(void)
 
         t = make(TOK_BPE, pre[k], merges, false);
         for (size_t i = 0; i < sizeof(fill); i++) {
+            size_t n = i ? LEN / 8 : LEN;
+
             ids_init(&ids, LEN);
-            memset(s, fill[i], LEN);
-            s[LEN - 1] = 'x';
-            is_int(tok_encode(t, TOK_MARKUP, s, LEN, &ids, NULL), ST_OK,
-                   "1 MiB of 0x%02x through %s", (unsigned char)fill[i],
+            memset(s, fill[i], n);
+            s[n - 1] = 'x';
+            is_int(tok_encode(t, TOK_MARKUP, s, n, &ids, NULL), ST_OK,
+                   "%zu bytes 0x%02x through %s", n, (unsigned char)fill[i],
                    pre[k]);
-            if (fill[i] == 'a')
+            if (!i)
                 is_int(ids.n, LEN / 4 + 2, "merged in fours");
             ids_release(&ids);
         }
