@@ -84,8 +84,8 @@ int32_t tok_find(const struct tok *t, const char *s, size_t n);
  * space at the start of s and after each recognised control or structure
  * token, as upstream does; an empty s gives nothing.
  * Cost O(n log n) in time; memory for the call is about 2 bytes per byte of
- * the text and at most 140 per byte of its longest word. A text that cannot fit `out` even with
- * the longest tokens is refused before that.
+ * the text and at most 140 per byte of its longest word. A text that cannot
+ * fit `out` even with the longest tokens is refused before that.
  * Errors: ST_LIMIT when `out` is full, ST_NOMEM; `out` may then have grown.
  */
 enum st tok_encode(const struct tok *t, enum tok_mode mode, const char *s,
