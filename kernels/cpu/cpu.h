@@ -51,6 +51,13 @@ struct cpu_set {
      */
     void (*tile)(const float *w, size_t ldw, int32_t nk, const float *x,
                  size_t ldx, int32_t rows, float *acc);
+    /*
+     * acc[j][lane] = the same sums for one activation row and TILE_W whole
+     * weight rows, ldw bytes apart, bit for bit as decode and tile. False,
+     * and nothing done, for what it has no code for; NULL: for everything.
+     */
+    bool (*row)(enum kern_type t, const uint8_t *w, size_t ldw, int32_t cols,
+                const float *x, float *acc);
     /* dst = x / sqrt(mean(x^2) + eps) * w; dst may be x */
     void (*norm)(float *dst, const float *x, const float *w, int32_t n,
                  float eps);

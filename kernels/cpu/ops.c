@@ -255,12 +255,18 @@ static bool in_place(const struct mat_job *j, int nw)
            (uintptr_t)j->w % sizeof(float) == 0;
 }
 
-/* Outputs o..o+nw of activation rows r0..r0+nr. */
-static void mat_tile(const struct mat_job *j, int64_t o, int nw, int32_t r0,
-                     int32_t nr)
+static bool one_row(const struct mat_job *j, int64_t o, int nw, float *acc)
+{
+    return j->rows == 1 && nw == TILE_W && j->set->row &&
+           j->set->row(j->type, j->w + (size_t)o * j->row_bytes, j->row_bytes,
+                       j->cols, j->x, acc);
+}
+
+/* acc[r][w][lane] for outputs o..o+nw and activation rows r0..r0+nr. */
+static void mat_sums(const struct mat_job *j, int64_t o, int nw, int32_t r0,
+                     int32_t nr, float *acc)
 {
     _Alignas(64) float tile[TILE_W * TILE_K];
-    _Alignas(64) float acc[TILE_X * TILE_W * 8];
     size_t cols = (size_t)j->cols;
     const float *direct = NULL;
 
@@ -271,7 +277,6 @@ static void mat_tile(const struct mat_job *j, int64_t o, int nw, int32_t r0,
         memset(tile, 0, sizeof(tile));
     for (int32_t k0 = 0; k0 < j->cols; k0 += TILE_K) {
         int32_t nk = j->cols - k0 < TILE_K ? j->cols - k0 : TILE_K;
-
         const float *x = j->x + (size_t)r0 * cols + k0;
 
         if (direct) {
@@ -281,6 +286,15 @@ static void mat_tile(const struct mat_job *j, int64_t o, int nw, int32_t r0,
         load_tile(j, o, nw, k0, nk, tile);
         j->set->tile(tile, TILE_K, nk, x, cols, nr, acc);
     }
+}
+
+static void mat_tile(const struct mat_job *j, int64_t o, int nw, int32_t r0,
+                     int32_t nr)
+{
+    _Alignas(64) float acc[TILE_X * TILE_W * 8];
+
+    if (!one_row(j, o, nw, acc))
+        mat_sums(j, o, nw, r0, nr, acc);
     for (int32_t r = 0; r < nr; r++) {
         float *y = j->dst + (size_t)(r0 + r) * (size_t)j->outs + o;
 
