@@ -147,7 +147,8 @@ EXTRA_DIST += t/3010-render-vectors.t t/0021-no-model-names.t \
 	t/data/chat/plain.json t/data/chat/names-a-model.txt \
 	docs/decisions/0002-chat-json-think-off.md
 # api, on a script and a real database
-EXTRA_DIST += docs/decisions/0003-done-waits-for-the-row.md
+EXTRA_DIST += docs/decisions/0003-done-waits-for-the-row.md \
+	t/4200-chat-stream.t
 check_LIBRARIES += libt_apit.a
 libt_apit_a_SOURCES = t/lib/apit.c t/lib/apit.h
 libt_apit_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
