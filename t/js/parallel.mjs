@@ -24,8 +24,8 @@ is(equal, 32, "32 parallel streams are byte-equal to the same ones alone");
 ok(new Set(alone).size > 8, "the texts differ from each other");
 
 const health = (await get("/health")).json;
-ok(health.decode_rows_max > 1,
-  `sequences shared steps (up to ${health.decode_rows_max})`);
+ok(health.steps.decode_rows_max > 1,
+  `sequences shared steps (up to ${health.steps.decode_rows_max})`);
 
 // An abort in mid-stream frees the engine within a step.
 const ctl = new AbortController();
@@ -45,6 +45,7 @@ const h = await until(async () => {
   return j.running === 0 && j;
 }, 2000);
 ok(h, "and after its abort nothing runs");
-const before = h.tokens_out;
-is((await get("/health")).json.tokens_out, before, "no token is made for nobody");
+const before = h.steps.tokens_out;
+is((await get("/health")).json.steps.tokens_out, before,
+  "no token is made for nobody");
 done();

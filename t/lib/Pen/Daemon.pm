@@ -155,6 +155,15 @@ sub proc {
 }
 
 # Rows of the ledger, oldest first, as hashes; `where` is SQL.
+# A new key of that name in this daemon's database, as penstock prints it.
+sub add_key {
+    my ($self, $name) = @_;
+    my $bin = build() . '/penstock';
+    my $json = `$bin key add $name --db $self->{db} --json`;
+    croak "penstock key add: exit $?" if $?;
+    return JSON::PP::decode_json($json)->{key};
+}
+
 sub rows {
     my ($self, $where) = @_;
     my $sql = 'SELECT * FROM request WHERE ' . ($where // '1') . ' ORDER BY id';

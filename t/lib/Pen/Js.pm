@@ -1,0 +1,65 @@
+# Pen::Js - run a JavaScript test against a site and pass its TAP on.
+#
+#   Pen::Js::run('chat.mjs', site => $nginx, key => $key, h2 => 1);
+#   my $p = Pen::Js::start(...);  print {$p->{in}} "stop\n";  $p->finish
+#
+# The Node of t/js/package.json runs it; without it the file is skipped.
+package Pen::Js;
+use strict;
+use warnings;
+use IPC::Open2 qw(open2);
+use Test::More ();
+
+our $NODE = 't/js/node_modules/.bin/node';
+
+sub need {
+    Test::More::plan(skip_all =>
+        't/js/node_modules is missing: run npm ci in t/js') unless -x $NODE;
+}
+
+sub start {
+    my ($program, %o) = @_;
+    need();
+    local $ENV{PEN_URL} = $o{site}{url};
+    local $ENV{PEN_CA} = $o{site}{ca};
+    local $ENV{PEN_KEY} = $o{key} // 'none';
+    local $ENV{PEN_H2} = $o{h2} ? 1 : 0;
+    local $ENV{NO_PROXY} = '*';
+    # The JavaScript is not ours to sanitize.
+    local $ENV{LD_PRELOAD};
+    delete $ENV{LD_PRELOAD};
+    my $pid = open2(my $out, my $in, $NODE, "t/js/$program");
+    return bless { pid => $pid, out => $out, in => $in, name => $program },
+        __PACKAGE__;
+}
+
+# Read the rest of its TAP as our own test points; returns the # lines.
+sub finish {
+    my $self = shift;
+    my (@notes, $plan);
+    my $out = $self->{out};
+    while (<$out>) {
+        chomp;
+        if (/^(not )?ok \d+ - (.*)/) {
+            Test::More::ok(!$1, $2);
+        } elsif (/^1\.\.\d+/) {
+            $plan = 1;
+        } else {
+            push @notes, $_;
+        }
+    }
+    close $self->{in};
+    waitpid $self->{pid}, 0;
+    Test::More::ok($plan && $? == 0, "$self->{name} ran to its end")
+        or Test::More::diag(join "\n", @notes);
+    Test::More::diag($_) for grep { /got .*expected/ } @notes;
+    return @notes;
+}
+
+sub run {
+    my ($program, %o) = @_;
+    my $p = start($program, %o);
+    return $p->finish;
+}
+
+1;
