@@ -46,7 +46,7 @@ static const struct key keys[] = {
      "FastCGI over TCP instead of the socket; keep it on loopback"},
     {"replace", K_SWITCH, AT(replace), "off", 0, 0, "on|off",
      "take the socket over from a running penstockd, then end that one"},
-    {"handlers", K_INT, AT(handlers), "4", 1, 8, "N",
+    {"handlers", K_INT, AT(handlers), "4", 2, 8, "N",
      "threads that read requests"},
     {"max-connections", K_INT, AT(max_connections), "4096", 8, 1000000, "N",
      "connections of the web server at a time"},

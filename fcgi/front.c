@@ -3,6 +3,8 @@
 #include "base/thread.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -108,18 +110,28 @@ static void arm_listener(struct front *f, bool on)
  * where it is safe; spinning here would not make room. */
 static void accept_later(struct front *f, const char *why)
 {
-    log_warn("accept_paused", "why=\"%s\" open=%d", why,
-             atomic_load_explicit(&f->open, memory_order_relaxed));
+    int64_t now = mono_us();
+
+    if (!f->said_us || now - f->said_us >= FRONT_SAY_US) {
+        log_warn("accept_paused", "why=\"%s\" open=%d", why,
+                 atomic_load_explicit(&f->open, memory_order_relaxed));
+        f->said_us = now;
+    }
     arm_listener(f, false);
-    f->retry_us = mono_us() + FRONT_RETRY_US;
+    f->retry_us = now + FRONT_RETRY_US;
 }
 
 static void admit(struct front *f, struct conn *c, int fd)
 {
     const struct timeval tv = {.tv_sec = FRONT_READ_S};
+    const int on = 1, bytes = FRONT_TCP_SEND;
 
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
+    if (f->tcp) { /* a token leaves at once; POLLOUT means room for a piece */
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+    }
     c->fd = fd;
     c->at = CONN_WAIT;
     set_deadline(f, c, FRONT_FIRST_BYTE_US);
@@ -307,6 +319,15 @@ static void timers(struct front *f)
         scan_timers(f, now);
 }
 
+static bool is_tcp(int fd)
+{
+    int domain = AF_UNIX;
+    socklen_t n = sizeof(domain);
+
+    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &n) == 0 &&
+           domain != AF_UNIX;
+}
+
 static void *run(void *arg)
 {
     struct front *f = arg;
@@ -342,6 +363,7 @@ enum st front_start(struct front *f, int listen_fd, int max_connections,
     enum st st;
 
     *f = (struct front){.listen_fd = listen_fd,
+                        .tcp = is_tcp(listen_fd),
                         .handlers = h,
                         .writer = w,
                         .max = (uint32_t)max_connections,

@@ -24,9 +24,12 @@
 #define FRONT_LINGER_US 2000000
 #define FRONT_RETRY_US 100000    /* after EMFILE or a full table */
 #define FRONT_READ_S 30          /* SO_RCVTIMEO and SO_SNDTIMEO */
+#define FRONT_SAY_US 10000000    /* at most one accept_paused line in this */
+#define FRONT_TCP_SEND (256 * 1024) /* a third of it takes OUT_PIECE */
 
 struct front {
     int listen_fd;               /* borrowed, non-blocking */
+    bool tcp;                    /* its connections are TCP */
     int epoll_fd, event_fd;
     struct handlers *handlers;
     struct writer *writer;
@@ -47,6 +50,7 @@ struct front {
     struct conn *free;
     bool armed;                  /* the listener is in epoll */
     int64_t retry_us, scan_us;   /* 0: none */
+    int64_t said_us;             /* last accept_paused line */
 };
 
 enum st front_start(struct front *f, int listen_fd, int max_connections,

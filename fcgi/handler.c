@@ -24,7 +24,7 @@ static bool read_end(struct out *o)
 }
 
 /* Parameters, head, body: afterwards x has an answer or is a stream. */
-static void ask(struct conn *c)
+static void ask(const struct handlers *h, struct conn *c)
 {
     const struct req_source from = {body_read, body_ended, &c->out};
     struct exchange *x = &c->x;
@@ -37,6 +37,8 @@ static void ask(struct conn *c)
         api_body_error(x, &e);
         return;
     }
+    if (h->strangers)
+        x->req.local = false; /* PENSTOCK_EDGE proves nothing here */
     api_head(x, &cap);
     if (x->status) {
         if (!x->body_unread)
@@ -85,7 +87,7 @@ static void serve(struct handlers *h, struct conn *c)
         return;
     }
     conn_begin(c, h->api);
-    ask(c);
+    ask(h, c);
     if (c->x.streaming)
         writer_take(c);
     else
@@ -115,9 +117,10 @@ static void *run(void *arg)
 }
 
 enum st handlers_start(struct handlers *h, struct api *api, int n,
-                       struct err *e)
+                       enum handlers_trust trust, struct err *e)
 {
-    *h = (struct handlers){.api = api};
+    *h = (struct handlers){.api = api,
+                           .strangers = trust == PEER_MAY_BE_ANYBODY};
     pthread_mutex_init(&h->mu, NULL);
     pthread_cond_init(&h->more, NULL);
     for (; h->n < n && h->n < HANDLERS_MAX; h->n++) {

@@ -16,6 +16,7 @@
 
 struct handlers {
     struct api *api;              /* borrowed */
+    bool strangers;               /* anybody may connect: nobody is local */
     pthread_mutex_t mu;
     pthread_cond_t more;
     struct conn *head, *tail;     /* guarded by mu */
@@ -24,8 +25,9 @@ struct handlers {
     int n;
 };
 
+enum handlers_trust { PEER_IS_SERVER, PEER_MAY_BE_ANYBODY };
 enum st handlers_start(struct handlers *h, struct api *api, int n,
-                       struct err *e) MUST_CHECK;
+                       enum handlers_trust trust, struct err *e) MUST_CHECK;
 /* A connection with bytes to read; any thread. */
 void handlers_put(struct handlers *h, struct conn *c);
 /* Let every thread finish its request, then join. */

@@ -54,7 +54,7 @@ static int64_t read_pid(int fd)
 
     while (n > 0 && text[n - 1] == '\n')
         n--;
-    if (n <= 0 || !num_parse_i64(text, (size_t)n, 1, INT32_MAX, &pid))
+    if (n <= 0 || !num_parse_i64(text, (size_t)n, 2, INT32_MAX, &pid))
         return 0;
     return pid;
 }
@@ -93,7 +93,8 @@ enum st listen_lock(struct listener *l, const struct listen_config *c,
     if (st)
         return st;
     snprintf(name, sizeof(name), "%s.lock", c->path);
-    l->lock_fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    l->lock_fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+                      0600);
     if (l->lock_fd < 0)
         return err_set(e, ST_IO, name, "%s", err_sys(errno));
     if (flock(l->lock_fd, LOCK_EX | LOCK_NB) == 0) {
@@ -153,6 +154,7 @@ static enum st set_owner(const char *name, const struct listen_config *c,
 static enum st bind_unix(int fd, const char *name, struct err *e)
 {
     struct sockaddr_un sa = {.sun_family = AF_UNIX};
+    struct stat sb;
 
     if (strlen(name) >= sizeof(sa.sun_path))
         return err_set(e, ST_USAGE, "socket",
@@ -160,8 +162,8 @@ static enum st bind_unix(int fd, const char *name, struct err *e)
                        "one",
                        strlen(name) - sizeof(sa.sun_path) + 1);
     memcpy(sa.sun_path, name, strlen(name) + 1);
-    if (unlink(name) < 0 && errno != ENOENT)
-        return err_set(e, ST_IO, name, "%s", err_sys(errno));
+    if (lstat(name, &sb) == 0 && S_ISSOCK(sb.st_mode))
+        unlink(name); /* left by a process that had our number */
     if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
         return err_set(e, ST_IO, name, "bind: %s", err_sys(errno));
     return ST_OK;

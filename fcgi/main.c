@@ -128,7 +128,10 @@ static enum st start_threads(struct daemon *d, struct err *e)
     enum st st = writer_start(&d->writer, e);
 
     if (!st)
-        st = handlers_start(&d->handlers, d->api, (int)d->conf.handlers, e);
+        st = handlers_start(&d->handlers, d->api, (int)d->conf.handlers,
+                            d->listener.is_public ? PEER_MAY_BE_ANYBODY
+                                                  : PEER_IS_SERVER,
+                            e);
     if (!st)
         st = front_start(&d->front, d->listener.fd,
                          (int)d->conf.max_connections, &d->handlers,
