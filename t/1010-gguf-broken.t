@@ -183,19 +183,23 @@ for ([$dir, 'a folder'], ["$dir/none", 'an absent file']) {
 }
 cmp_ok $broken, '>=', 60, "$broken broken files";
 
-# --- anything else: one byte of the header and directory changed ---------
-my %end;
+# --- anything else: one bit of header or directory changed ---------------
+# The architecture's name is printed, so its bytes stay as they are.
+my @flipped;
+my $name_at = $at->{'general.architecture.value'} + 8;
 for my $i (0 .. $at->{dir_end} - 1) {
+    next if $i >= $name_at && $i < $name_at + 4;
     for my $bit (0x01, 0x80) {
         my $copy = $good;
         substr($copy, $i, 1) ^= chr $bit;
-        gguf_write($file, $copy);
-        my ($status, $out, $err) = gguf_check($tool, $file);
-        my $fine = $status == 0 && $err eq ''
-            || $status == 1 << 8 && $err =~ /\A[^\n]+\n\z/;
-        $end{$fine ? 'fine' : "byte $i ^ $bit: $status $err"}++;
+        push @flipped, "$dir/flip-$i-$bit";
+        gguf_write($flipped[-1], $copy);
     }
 }
-is_deeply [keys %end], ['fine'],
-    'a flipped bit anywhere is a good file or one line';
+my ($status, $out, $err) = gguf_check($tool, @flipped);
+ok $status == 0 || $status == 1 << 8, 'a flipped bit crashes nothing'
+    or diag "status $status";
+is scalar(() = "$out$err" =~ /^(?:arch=|\Q$dir\E\/flip-)[^\n]+$/mg),
+    scalar @flipped, 'and is a good file or one line of error';
+is scalar(() = "$out$err" =~ /\n/g), scalar @flipped, 'and nothing else';
 done_testing;

@@ -50,6 +50,10 @@ VOCAB_LDADD = libp_chat.a libp_text.a libp_gguf.a libp_json.a libp_base.a \
 	$(PCRE2_LIBS) $(YAJL_LIBS)
 t_unit_chat_vocab_LDADD = $(VOCAB_LDADD)
 t_unit_chat_vocab_open_LDADD = $(VOCAB_LDADD)
+fuzz_tests += t/fuzz/vocab
+t_fuzz_vocab_SOURCES = t/fuzz/vocab.c $(fuzz_main)
+t_fuzz_vocab_LDADD = $(VOCAB_LDADD)
+t_fuzz_vocab_LDFLAGS = $(fuzz_ldflags)
 EXTRA_DIST += t/1020-mkmodel.t t/1030-gguf-vocab.t \
 	t/2900-oracle-node-llama-cpp.t t/js/oracle-llama-cpp.mjs \
 	t/js/none/package.json

@@ -1,7 +1,7 @@
 /*
- * gguf_open FILE: what a program that loads a model does with a GGUF file.
+ * gguf_open FILE...: what a program that loads a model does with a GGUF file.
  * Not a test by itself: t/1010-gguf-broken.t and others feed it files. Prints
- * a summary and exits 0, or one line of error and exits 1.
+ * one line for each, a summary or (stderr) the error; exits 1 when any failed.
  */
 #include "gguf/gguf.h"
 
@@ -21,24 +21,30 @@ static unsigned touch(const struct gguf *g)
     return sum;
 }
 
-int main(int argc, char **argv)
+static bool show(const char *path)
 {
     struct gguf *g;
     struct err e;
     struct span arch = {"", 0};
 
-    if (argc != 2) {
-        fputs("usage: gguf_open FILE\n", stderr);
-        return 2;
-    }
-    if (gguf_open(&g, argv[1], &e)) {
+    if (gguf_open(&g, path, &e)) {
         fprintf(stderr, "%s: %s\n", e.where, e.text);
-        return 1;
+        return false;
     }
     gguf_str(g, "general.architecture", &arch);
     printf("arch=%.*s tensors=%zu bytes=%" PRIu64 " fingerprint=%016" PRIx64
            " touched=%u\n", (int)arch.n, arch.s, gguf_tensor_count(g),
            gguf_file_bytes(g), gguf_fingerprint(g), touch(g));
     gguf_close(g);
-    return 0;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    int status = argc < 2 ? 2 : 0;
+
+    for (int i = 1; i < argc; i++)
+        if (!show(argv[i]))
+            status = 1;
+    return status;
 }
