@@ -27,7 +27,7 @@ check_LIBRARIES = libt_model.a
 libt_model_a_SOURCES = t/lib/model.c t/lib/model.h
 unit_tests += t/unit/engine_sched t/unit/engine_sample
 t_unit_engine_sample_LDADD = $(P_ENGINE_LIBS)
-EXTRA_DIST += t/2010-vectors.t t/2020-one-text.t
+EXTRA_DIST += t/2010-vectors.t t/2020-one-text.t t/2030-model-refused.t
 t_unit_engine_sched_LDADD = libt_model.a $(P_ENGINE_LIBS)
 # A struct gen that plays ids from a list, for tests of what lies above it.
 check_LIBRARIES += libt_scripted.a

@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 
 #define DEMO_Q8 "contrib/demo-model/penstock-demo-q8_0.gguf"
+#define TINY_LLAMA "contrib/demo-model/tiny-random-llama.gguf"
 #define DEMO_IM_END 3065 /* ends a turn */
 
 /* Exits with a failed TAP plan when the file cannot be opened. */

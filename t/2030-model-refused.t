@@ -1,0 +1,69 @@
+#!/usr/bin/perl
+# A file whose numbers or tensors do not make a model is refused by name and
+# with status 1; nothing is computed from it.
+use strict;
+use warnings;
+use Test::More;
+use File::Temp 'tempdir';
+
+my $build = $ENV{BUILD} // 'build';
+my $good  = 'contrib/demo-model/tiny-random-llama.gguf';
+my $bin   = "$build/penstock";
+plan skip_all => "$bin is not built" unless -x $bin;
+
+my $tmp = tempdir(CLEANUP => 1);
+open my $in, '<:raw', $good or die "$good: $!\n";
+my $bytes = do { local $/; <$in> };
+close $in;
+
+# The value of a 4-byte metadata entry: key, type, value.
+sub set {
+    my ($key, $value) = @_;
+    return sub { $_[0] =~ s/(\Q$key\E....)..../$1$value/s };
+}
+sub u32 { set($_[0], pack 'V', $_[1]) }
+sub f32 { set($_[0], pack 'f<', $_[1]) }
+sub rename_to {
+    my ($from, $to) = @_;
+    return sub { $_[0] =~ s/\Q$from\E/$to/ };
+}
+
+my @cases = (
+    [rename_to('blk.0.attn_q.weight', 'blk.0.attn_x.weight'), qr/blk\.0\.attn_q\.weight: the tensor is missing/],
+    [rename_to('output_norm.weight', 'output_nerm.weight'), qr/output_norm\.weight: the tensor is missing/],
+    [rename_to('token_embd.weight', 'tokan_embd.weight'), qr/token_embd\.weight: the tensor is missing/],
+    [rename_to('llama.block_count', 'llama.black_count'), qr/llama\.block_count: the key is missing/],
+    [u32('llama.block_count', 0), qr/block_count: 0 is not from 1/],
+    [u32('llama.block_count', 1025), qr/block_count: 1025/],
+    [u32('llama.block_count', 1000), qr/blk\.\d+\.\S+: the tensor is missing/],
+    [u32('llama.block_count', 1), qr/blk\.1\.\S+: architecture llama has no tensor/],
+    [u32('llama.embedding_length', 0), qr/embedding_length: 0/],
+    [u32('llama.embedding_length', 96), qr/: the shape is/],
+    [u32('llama.embedding_length', 0xffffffff), qr/embedding_length: 4294967295/],
+    [u32('llama.feed_forward_length', 32), qr/ffn_\w+\.weight: the shape is/],
+    [u32('llama.attention.head_count', 0), qr/head_count: 0/],
+    [u32('llama.attention.head_count', 1 << 31), qr/head_count: 2147483648/],
+    [u32('llama.attention.head_count_kv', 3), qr/head_count_kv: /],
+    [u32('llama.context_length', 0), qr/context_length: 0/],
+    [f32('llama.attention.layer_norm_rms_epsilon', -1), qr/rms_epsilon: a number over 0/],
+    [f32('llama.attention.layer_norm_rms_epsilon', 'nan'), qr/rms_epsilon: a number over 0/],
+    [f32('llama.rope.freq_base', 0), qr/freq_base: a number over 0/],
+);
+my $n = 0;
+for my $case (@cases) {
+    my ($change, $want) = @$case;
+    my $copy = $bytes;
+    my $file = "$tmp/" . ++$n . '.gguf';
+    ok $change->($copy), "case $n changes the file" or next;
+    open my $out, '>:raw', $file or die "$file: $!\n";
+    print $out $copy;
+    close $out;
+    my $said = `$bin run -m $file --ids 5 -n 1 2>&1`;
+    is $? >> 8, 1, "case $n: status 1";
+    like $said, $want, '  and the reason';
+    unlink $file;
+}
+my $said = `$bin run -m $good --ids 5 -n 1 --backend cuda 2>&1`;
+is $? >> 8, 2, 'a backend that is not built is a usage error';
+like $said, qr/no CUDA/, '  that says so';
+done_testing;
