@@ -357,6 +357,7 @@ int main(void)
     refused(gen, JOBS, 4);
     deadline(gen);
     last = long_job(100, 3000);
+    last->n_stop = 0;
     demo_submit(gen, last);
     gen_free(gen);
     demo_wait(last, NULL, 0, &end);
