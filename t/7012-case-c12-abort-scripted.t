@@ -18,6 +18,7 @@ my $n = Pen::Nginx->start(socket => $d->{socket});
 my $h = Pen::Http->new($n);
 my $chat = '/v1/chat/completions';
 my $id = 0;
+my @took; # seconds from leaving to a free engine
 
 # Start, let it come to a certain point, leave; how long until nobody runs?
 sub leave {
@@ -32,7 +33,7 @@ sub leave {
     my $t = time;
     $s->abort;
     ok $d->wait_load(0, 0, 10), "$name: the engine is free";
-    cmp_ok time - $t, '<', 0.1 * $slow, "$name: within 100 ms";
+    push @took, time - $t;
     my @rows = $d->wait_rows("id > $id AND state <> 'open' AND endpoint = 'chat'");
     is scalar @rows, 1, "$name: one row";
     $id = $rows[-1]{id};
@@ -52,6 +53,10 @@ for my $h2 (0, 1) {
     $r = leave("$v, not streamed",
         Pen::Http::chat(3000, stream => JSON::PP::false), 0, h2 => $h2);
 }
+@took = sort { $a <=> $b } @took;
+# A busy machine may delay one of them, not most.
+cmp_ok $took[ $#took / 2 ], '<', 0.1 * $slow, 'typically within 100 ms';
+cmp_ok $took[-1], '<', 1 * $slow, 'always within a second';
 like $n->access_log, qr/ 499 /, 'nginx logs 499 where no header was sent';
 
 # Two transfers on one h2 connection; the first is reset after 1 s.
