@@ -30,10 +30,10 @@ make -C $dir -j"$(nproc)" --no-print-directory tests
 export BUILD=$PWD/$dir
 PENSTOCK_NGINX=$(contrib/get-nginx)
 export PENSTOCK_NGINX
-if [ ! -x t/js/node_modules/.bin/node ] ||
-    [ t/js/package-lock.json -nt t/js/node_modules/.package-lock.json ]; then
+if [ ! -f t/js/node_modules/.installed ] ||
+    [ t/js/package-lock.json -nt t/js/node_modules/.installed ]; then
     echo "penstock: installing the JavaScript tests' packages"
-    (cd t/js && npm ci --no-audit --no-fund --loglevel=error)
+    t/js/install.sh
 fi
 
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:exitcode=99
@@ -62,7 +62,7 @@ fi
 
 out=$dir/check.log
 set +e
-prove -It/lib -j"${JOBS:-2}" --timer --formatter Pen::Summary "${tests[@]}" 2>&1 | tee "$out"
+PERL5LIB=$PWD/t/lib${PERL5LIB:+:$PERL5LIB} prove -j"${JOBS:-2}" --timer --formatter Pen::Summary "${tests[@]}" 2>&1 | tee "$out"
 last=$(tail -n 1 "$out")
 case $last in
 *" passed, 0 failed"*) exit 0 ;;

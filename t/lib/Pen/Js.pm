@@ -14,7 +14,7 @@ our $NODE = 't/js/node_modules/.bin/node';
 
 sub need {
     Test::More::plan(skip_all =>
-        't/js/node_modules is missing: run npm ci in t/js') unless -x $NODE;
+        't/js/node_modules is missing: run t/js/install.sh') unless -x $NODE;
 }
 
 sub start {

@@ -6,7 +6,7 @@
 package Pen::Summary;
 use strict;
 use warnings;
-use parent 'TAP::Formatter::Console';
+use parent 'TAP::Formatter::File';
 
 sub allowed_skips {
     open my $in, '<', 't/allowed-skips' or return;
@@ -33,8 +33,8 @@ sub summary {
     }
     my %allowed = map { $_ => 1 } allowed_skips();
     my @bad = ($ENV{CI} // '') eq 'true' ? grep { !$allowed{ $_->[1] } } @skips : ();
-    my $passed = () = $aggregate->passed;
-    my $failed = $aggregate->failed;
+    my $passed = $aggregate->passed;
+    my $failed = $aggregate->failed; # points, both
     # A file that died after its last good point has no failed point to count.
     for my $parser ($aggregate->parsers) {
         $failed++ if $parser->has_problems && !$parser->failed;
