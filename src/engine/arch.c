@@ -14,7 +14,11 @@ const struct arch *arch_find(struct span name)
     return NULL;
 }
 
-const char *arch_names(void)
+void arch_names(char *out, size_t n)
 {
-    return "llama, qwen2, qwen3";
+    size_t at = 0;
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all) && at < n; i++)
+        at += (size_t)snprintf(out + at, n - at, "%s%s", i ? ", " : "",
+                               all[i]->name);
 }

@@ -25,8 +25,8 @@ struct arch {
 
 /* NULL when there is none of that name. */
 const struct arch *arch_find(struct span name);
-/* "llama, qwen2, qwen3": for messages. */
-const char *arch_names(void);
+/* Every name, comma-separated, into out[n]: for messages. */
+void arch_names(char *out, size_t n);
 
 extern const struct arch arch_llama, arch_qwen2, arch_qwen3;
 

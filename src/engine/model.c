@@ -316,15 +316,18 @@ static enum st load(struct model *m, struct err *e)
 {
     const char *key = "general.architecture";
     struct span name;
+    char known[128];
     size_t n = gguf_tensor_count(m->gguf);
     enum st st;
 
     if (!gguf_str(m->gguf, key, &name))
         return err_set(e, ST_FORMAT, key, "the key is missing");
     m->arch = arch_find(name);
-    if (!m->arch)
+    if (!m->arch) {
+        arch_names(known, sizeof(known));
         return err_set(e, ST_UNSUPPORTED, key, "'%.*s' is not one of: %s",
-                       (int)(name.n < 40 ? name.n : 40), name.s, arch_names());
+                       (int)(name.n < 40 ? name.n : 40), name.s, known);
+    }
     snprintf(m->prefix, sizeof(m->prefix), "%s", m->arch->name);
     st = shape(m, e);
     if (st)
