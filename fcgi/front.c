@@ -394,9 +394,11 @@ void front_end(struct front *f)
     signal_thread(f);
     pthread_join(f->thread, NULL);
     f->started = false;
+    /* Not closed: a handler may still read from one. Shut down, so that it
+     * does not read on; the exit closes. */
     for (uint32_t i = 0; i < f->used; i++)
         if (f->table[i].at != CONN_FREE)
-            close(f->table[i].fd);
+            shutdown(f->table[i].fd, SHUT_RDWR);
 }
 
 void front_release(struct front *f)

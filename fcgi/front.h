@@ -61,7 +61,7 @@ void front_return(struct conn *c);
 /* Accept what the kernel has queued, then stop listening; kept connections
  * are closed. `listening` becomes 0 when that is done. */
 void front_stop(struct front *f);
-/* Join and close everything. */
+/* Join, and end every connection: handlers that read from one come back. */
 void front_end(struct front *f);
 /* After every backend has stopped: until then late wakes may come. */
 void front_release(struct front *f);

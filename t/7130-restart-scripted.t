@@ -55,6 +55,9 @@ $d = Pen::Daemon->scripted(socket => $d->{socket},
     env => { PENSTOCK_GAP_US => 20_000, PENSTOCK_SCRIPT_LOOP => 1 });
 $s = $h->stream($chat, Pen::Http::chat(3000));
 $s->line(10);
+my $half = Pen::Fcgi->connect($d->{socket}); # a handler reads and waits
+$half->begin;
+sleep 0.2;
 $d->kill('TERM');
 sleep 1.5;
 ok $d->alive, 'draining';

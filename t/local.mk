@@ -136,7 +136,8 @@ EXTRA_DIST += t/0110-settings.t t/lib/Pen/Daemon.pm t/lib/Pen/Fcgi.pm t/lib/Pen/
 	t/7130-restart-scripted.t t/8021-case-c21-param-overflow-scripted.t \
 	t/8022-case-c22-socket-scripted.t t/8100-connections-scripted.t \
 	t/8110-slow-client-scripted.t t/8120-kill-scripted.t \
-	t/7200-demo-model.t t/7021-local-scripted.t
+	t/7200-demo-model.t t/7021-local-scripted.t \
+	t/8130-mixed-load-scripted.t
 # chat: formats and replies
 unit_tests += t/unit/chat_reply t/unit/chat_format
 t_unit_chat_reply_LDADD = $(P_LIBS) $(P_LDLIBS)
