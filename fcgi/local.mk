@@ -13,8 +13,6 @@ libp_fcgi_a_SOURCES = \
 libp_fcgi_a_CFLAGS = $(AM_CFLAGS) $(FCGI_CFLAGS)
 nginxdir = $(pkgdatadir)/nginx
 dist_nginx_DATA = nginx/penstock.conf
-EXTRA_DIST += contrib/get-nginx contrib/private-nginx \
-	contrib/penstockd.service docs/operations.md
 
 bin_PROGRAMS += penstockd
 penstockd_SOURCES = $(penstockd_main) fcgi/wire_engine.c

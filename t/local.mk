@@ -10,7 +10,6 @@ else
 fuzz_main = t/fuzz/main.c
 fuzz_ldflags = $(AM_LDFLAGS)
 endif
-EXTRA_DIST += t/fuzz/seeds t/0020-fuzz-seeds.t
 
 # C tests: t/unit/<folder>_<name>.c, one program each, TAP through t/lib/tap.h.
 unit_tests =
@@ -27,7 +26,6 @@ check_LIBRARIES = libt_model.a
 libt_model_a_SOURCES = t/lib/model.c t/lib/model.h
 unit_tests += t/unit/engine_sched t/unit/engine_sample
 t_unit_engine_sample_LDADD = $(P_ENGINE_LIBS)
-EXTRA_DIST += t/2010-vectors.t t/2020-one-text.t t/2030-model-refused.t
 t_unit_engine_sched_LDADD = libt_model.a $(P_ENGINE_LIBS)
 # A struct gen that plays ids from a list, for tests of what lies above it.
 check_LIBRARIES += libt_scripted.a
@@ -41,8 +39,6 @@ fuzz_tests += t/fuzz/gguf
 t_fuzz_gguf_SOURCES = t/fuzz/gguf.c $(fuzz_main)
 t_fuzz_gguf_LDADD = libp_gguf.a libp_base.a
 t_fuzz_gguf_LDFLAGS = $(fuzz_ldflags)
-EXTRA_DIST += t/lib/Pen/Gguf.pm t/1010-gguf-broken.t \
-	t/1011-case-c45-tensor-past-end.t
 # chat: vocabularies; chat_vocab_open is a tool of the Perl tests
 unit_tests += t/unit/chat_vocab
 check_PROGRAMS += t/unit/chat_vocab_open
@@ -54,9 +50,6 @@ fuzz_tests += t/fuzz/vocab
 t_fuzz_vocab_SOURCES = t/fuzz/vocab.c $(fuzz_main)
 t_fuzz_vocab_LDADD = $(VOCAB_LDADD)
 t_fuzz_vocab_LDFLAGS = $(fuzz_ldflags)
-EXTRA_DIST += t/1020-mkmodel.t t/1030-gguf-vocab.t \
-	t/2900-oracle-node-llama-cpp.t t/js/oracle-llama-cpp.mjs \
-	t/js/none/package.json
 # json
 unit_tests += t/unit/json_read t/unit/json_write
 t_unit_json_read_LDADD = libp_json.a libp_base.a $(YAJL_LIBS)
@@ -76,10 +69,6 @@ ACCT_LDADD = libp_acct.a libp_db.a libp_crypt.a libp_base.a $(SQLITE_LIBS) \
 # a tool of the Perl tests
 check_PROGRAMS += t/unit/ledger_tool
 t_unit_ledger_tool_LDADD = $(ACCT_LDADD)
-EXTRA_DIST += t/lib/tap.h t/lib/tmpdir.h t/lib/Pen/Shell.pm \
-	t/0700-sql.t t/0710-key-ledger-cli.t t/0711-case-c43-wal.t \
-	t/0712-case-c44-locked.t t/0720-ledger-doc.t \
-	docs/ledger.md
 t_unit_acct_keys_LDADD = $(ACCT_LDADD)
 t_unit_acct_ledger_LDADD = $(ACCT_LDADD)
 # text; text_batch is a tool of the Perl tests
@@ -87,8 +76,6 @@ unit_tests += t/unit/text_tok
 check_PROGRAMS += t/unit/text_batch
 t_unit_text_tok_LDADD = libp_text.a libp_base.a $(PCRE2_LIBS)
 t_unit_text_batch_LDADD = libp_text.a libp_base.a $(PCRE2_LIBS)
-EXTRA_DIST += t/1100-tokenizer-vectors.t t/1110-tokenizers-npm.t \
-	t/js/tokenizer-oracle.mjs
 fuzz_tests += t/fuzz/tok
 t_fuzz_tok_SOURCES = t/fuzz/tok.c $(fuzz_main)
 t_fuzz_tok_LDADD = libp_text.a libp_base.a $(PCRE2_LIBS)
@@ -103,10 +90,6 @@ fuzz_tests += t/fuzz/body
 t_fuzz_body_SOURCES = t/fuzz/body.c $(fuzz_main)
 t_fuzz_body_LDADD = libp_api.a libp_json.a libp_base.a $(YAJL_LIBS)
 t_fuzz_body_LDFLAGS = $(fuzz_ldflags)
-EXTRA_DIST += t/lib/Pen/Body.pm t/4010-compat.t t/data/api/compat.tsv \
-	t/4101-case-c01-deep-nesting.t t/4102-case-c02-sampling-range.t \
-	t/4103-case-c03-output-limit-names.t t/4104-case-c04-own-answer.t \
-	t/4105-case-c32-choices-checked.t
 # kernels
 unit_tests += t/unit/kernels_ops t/unit/kernels_quant t/unit/kernels_onetext \
 	t/unit/kernels_pool
@@ -117,7 +100,6 @@ t_unit_kernels_onetext_LDADD = $(P_KERN_LIBS) libp_base.a
 # not built by default: make t/bench/kernels
 EXTRA_PROGRAMS = t/bench/kernels
 t_bench_kernels_LDADD = $(P_KERN_LIBS) libp_base.a
-EXTRA_DIST += t/data/kernels/blocks.txt t/data/kernels/make-blocks.py
 # fcgi
 unit_tests += t/unit/fcgi_req t/unit/fcgi_conf
 t_unit_fcgi_req_LDADD = libp_fcgi.a libp_base.a
@@ -126,18 +108,6 @@ fuzz_tests += t/fuzz/fcgi_params
 t_fuzz_fcgi_params_SOURCES = t/fuzz/fcgi_params.c $(fuzz_main)
 t_fuzz_fcgi_params_LDADD = libp_fcgi.a libp_base.a
 t_fuzz_fcgi_params_LDFLAGS = $(fuzz_ldflags)
-EXTRA_DIST += t/0110-settings.t t/lib/Pen/Daemon.pm t/lib/Pen/Fcgi.pm t/lib/Pen/Nginx.pm \
-	t/lib/Pen/Http.pm t/4900-privacy-scripted.t \
-	t/7012-case-c12-abort-scripted.t t/7013-case-c13-queue-abort-scripted.t \
-	t/7016-case-c16-unbuffered-scripted.t \
-	t/7017-case-c17-heartbeats-scripted.t \
-	t/7018-case-c18-body-size-scripted.t \
-	t/7019-case-c19-keepalive-scripted.t t/7020-case-c20-params-scripted.t \
-	t/7130-restart-scripted.t t/8021-case-c21-param-overflow-scripted.t \
-	t/8022-case-c22-socket-scripted.t t/8100-connections-scripted.t \
-	t/8110-slow-client-scripted.t t/8120-kill-scripted.t \
-	t/7200-demo-model.t t/7021-local-scripted.t \
-	t/8130-mixed-load-scripted.t
 # chat: formats and replies
 unit_tests += t/unit/chat_reply t/unit/chat_format
 t_unit_chat_reply_LDADD = $(P_LIBS) $(P_LDLIBS)
@@ -149,12 +119,7 @@ t_fuzz_chatjson_LDFLAGS = $(fuzz_ldflags)
 t_fuzz_reply_SOURCES = t/fuzz/reply.c t/lib/toy_tok.h $(fuzz_main)
 t_fuzz_reply_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_fuzz_reply_LDFLAGS = $(fuzz_ldflags)
-EXTRA_DIST += t/3010-render-vectors.t t/0021-no-model-names.t \
-	t/data/chat/plain.json t/data/chat/names-a-model.txt \
-	docs/decisions/0002-chat-json-think-off.md
 # api, on a script and a real database
-EXTRA_DIST += docs/decisions/0003-done-waits-for-the-row.md \
-	t/4200-chat-stream.t
 check_LIBRARIES += libt_apit.a
 libt_apit_a_SOURCES = t/lib/apit.c t/lib/apit.h
 libt_apit_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)

@@ -11,4 +11,3 @@ libp_text_a_SOURCES = \
 	src/text/uni.c src/text/uni.h src/text/uni_data.h
 libp_text_a_CFLAGS = $(PARSER_CFLAGS) $(PCRE2_CFLAGS)
 P_LIBS += libp_text.a
-EXTRA_DIST += contrib/gen-uni
