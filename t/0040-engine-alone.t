@@ -1,0 +1,78 @@
+# The engine needs a C compiler and nothing else: no configure, no library but
+# libc, libm and pthread. Where a compiler and an emulator for arm64 are
+# installed, the same goes for that.
+use strict;
+use warnings;
+use Test::More;
+use File::Temp qw(tempdir);
+use JSON::PP;
+
+my $cc = $ENV{CC} // 'cc';
+plan skip_all => "no $cc" if system("$cc --version >/dev/null 2>&1");
+
+my @c = grep { !m{/(crypt|x86_avx2)\.c$} } map { glob "$_/*.c" }
+    qw(src/base src/gguf src/gen src/kv src/engine kernels/cpu);
+our $flags = '-std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror '
+    . '-fno-math-errno -ffp-contract=off -Isrc -I. '
+    . q{-DPACKAGE_VERSION='"0"'};
+
+# Compile files, two at a time; returns the objects.
+sub objects {
+    my ($dir, $cc, @file) = @_;
+    my %job;
+    my $reap = sub {
+        my $file = delete $job{ +wait };
+        is $?, 0, "$cc $file" if $?;
+        return !$?;
+    };
+    my ($ok, @o) = 1;
+    for my $file (@file) {
+        my $more = $file =~ /avx2/ ? '-mavx2 -mfma -mf16c' : '';
+        push @o, "$dir/" . $file =~ s{[/.]}{_}gr . '.o';
+        $ok &= $reap->() if keys %job == 2;
+        my $pid = fork // die "fork: $!";
+        exec "$cc $flags $more -c $file -o $o[-1]" unless $pid;
+        $job{$pid} = $file;
+    }
+    $ok &= $reap->() while %job;
+    ok $ok, "$cc compiles " . @file . ' files of the engine';
+    return @o;
+}
+
+sub wanted {
+    open my $in, '<', 'contrib/demo-model/vectors.json' or die $!;
+    local $/;
+    my $all = decode_json(<$in>);
+    my ($file) = grep { $_->{file} eq 'penstock-demo-q8_0.gguf' } @{$all->{models}};
+    my ($p) = grep { $_->{name} eq 'hello' } @{$file->{prompts}};
+    return join ',', @{$p->{greedy}}[0 .. 7];
+}
+
+sub check {
+    my ($cc, $run, $static) = @_;
+    my $dir = tempdir(CLEANUP => 1);
+    my $x86 = `$cc -dumpmachine` =~ /^x86_64/;
+    local $flags = "$flags -DHAVE_X86_64" if $x86;
+    my @o = objects($dir, $cc, @c, $x86 ? 'kernels/cpu/x86_avx2.c' : ());
+    for my $main (qw(t/lib/alone.c t/unit/kernels_ops.c t/unit/kernels_quant.c)) {
+        my ($name) = $main =~ m{(\w+)\.c$};
+        is system("$cc $flags $static -o $dir/$name $main t/lib/model.c @o "
+            . '-lm -lpthread'), 0, "$name links";
+        next if $name eq 'alone';
+        my $out = `$run $dir/$name 2>&1`;
+        ok $? == 0 && $out !~ /^not ok/m, "$name passes" or diag $out;
+    }
+    my $wanted = wanted();
+    for my $set ('portable', $x86 ? 'best' : ()) {
+        my $out = `$run $dir/alone $set 2>&1`;
+        chomp $out;
+        is $out, $wanted, "the demo model's ids with the $set kernels";
+    }
+}
+
+check($cc, '', '');
+my ($arm, $emulator) = qw(aarch64-linux-gnu-gcc qemu-aarch64-static);
+check($arm, $emulator, '-static')
+    unless system("$arm --version >/dev/null 2>&1")
+    || system("$emulator --version >/dev/null 2>&1");
+done_testing;
