@@ -1,6 +1,6 @@
 #!/bin/sh
 # deps.sh build|test: install the Debian packages that are missing. Prints
-# nothing and needs no root when all are there. --list only names them.
+# nothing and needs no root when all are there.
 set -eu
 
 build="autoconf automake gcc make pkg-config libc6-dev libfcgi-dev libyajl-dev
@@ -29,7 +29,8 @@ keep=
 for p in $missing; do
     case $p in
     gcc) command -v cc >/dev/null 2>&1 && continue ;;
-    pkg-config) command -v pkg-config >/dev/null 2>&1 && continue ;;
+    autoconf | automake | make | pkg-config | perl | curl | openssl)
+        command -v "$p" >/dev/null 2>&1 && continue ;;
     esac
     keep="$keep $p"
 done
@@ -50,6 +51,7 @@ fi
 echo "Installing:$keep" >&2
 export DEBIAN_FRONTEND=noninteractive
 # An old package list names files that are gone: refresh it, then install.
+# What is there stays: no package is removed for one of these.
 $root env DEBIAN_FRONTEND=noninteractive apt-get -q update >&2
 $root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
-    --no-install-recommends install $keep >&2
+    --no-install-recommends --no-remove install $keep >&2

@@ -12,21 +12,28 @@
 # private nginx with a self-signed certificate under build/run/, asks one
 # question and shows the ledger row. A system nginx is never touched.
 set -eu
+from=$PWD
 cd "$(dirname "$0")/.."
-top=$PWD
+top=$(pwd -P)
 run=$top/build/run
 
 say() { printf '\n== %s\n' "$*"; }
 die() { echo "quickstart: $*" >&2; exit 1; }
 
-# Stop what an earlier run left: only our own processes, by their pid files.
+# ours PID: does a process with this folder on its command line live? A pid
+# file may be older than the last boot, and its number somebody else's now.
+ours() {
+    kill -0 "$1" 2>/dev/null &&
+        tr '\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -qF "$run/"
+}
+
+# Stop what an earlier run left.
 stop_all() {
     local f pid
     for f in "$run"/nginx.pid "$run"/penstockd.pid; do
         [ -f "$f" ] || continue
         pid=$(cat "$f")
-        if [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null &&
-            grep -qE 'nginx|penstockd' "/proc/$pid/comm" 2>/dev/null; then
+        if [ -n "$pid" ] && ours "$pid"; then
             kill "$pid" 2>/dev/null || true
             for _ in $(seq 100); do
                 kill -0 "$pid" 2>/dev/null || break
@@ -50,7 +57,9 @@ while [ $# -gt 0 ]; do
     case $1 in
     stop) stop_all; echo "quickstart: stopped"; exit 0 ;;
     --once) once=1 ;;
-    --model) [ $# -gt 1 ] || die "--model needs a file"; model=$2; shift ;;
+    --model) [ $# -gt 1 ] || die "--model needs a file"
+        case $2 in /*) model=$2 ;; *) model=$from/$2 ;; esac
+        shift ;;
     --port) [ $# -gt 1 ] || die "--port needs a number"; port=$2; shift ;;
     --help) sed -n '2,14s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "quickstart: no option '$1'; see --help" >&2; exit 2 ;;
@@ -77,10 +86,11 @@ fi
 say "start"
 umask 077
 mkdir -p "$run/nginx"
-# The path of a Unix socket holds 107 bytes; a deep clone moves it to /tmp.
+# The path of a Unix socket holds 107 bytes, and the daemon needs some for
+# the names beside it: a deep clone moves it to /tmp.
 socket=$run/penstock.sock
 if [ "${#socket}" -gt 90 ]; then
-    folder=$(mktemp -d "${TMPDIR:-/tmp}/penstock.XXXXXX")
+    folder=$(mktemp -d /tmp/penstock.XXXXXX)
     echo "$folder" >"$run/socket-folder"
     socket=$folder/penstock.sock
 fi
@@ -98,16 +108,18 @@ build/penstockd --model "$model" --socket "$socket" --db "$db" \
     >"$run/penstockd.log" 2>&1 &
 echo $! >"$run/penstockd.pid"
 daemon=$!
-if [ -n "$once" ]; then trap stop_all EXIT; fi
+# Until all has worked, and always with --once.
+trap stop_all EXIT
 
 contrib/private-nginx "$run/nginx" "$port" "$socket" "$run/cert.pem" \
     "$run/key.pem" >"$run/nginx.conf"
-for _ in $(seq 600); do
-    [ -S "$socket" ] && break
+tenths=0
+until [ -S "$socket" ]; do
     kill -0 "$daemon" 2>/dev/null || { cat "$run/penstockd.log" >&2; die "penstockd did not start"; }
     sleep 0.1
+    tenths=$((tenths + 1))
+    [ $((tenths % 50)) -ne 0 ] || echo "loading the model, $((tenths / 10)) s"
 done
-[ -S "$socket" ] || die "penstockd has not opened its socket after 60 s; see $run/penstockd.log"
 "$nginx" -e "$run/nginx/error.log" -p "$run/nginx/" -c "$run/nginx.conf" \
     -g "pid \"$run/nginx.pid\";" ||
     die "nginx did not start; see $run/nginx/error.log"
@@ -129,6 +141,7 @@ if [ -n "$once" ]; then
     echo "quickstart: all done"
     exit 0
 fi
+trap - EXIT
 cat <<EOF
 
 Running. Point any OpenAI client at it:
