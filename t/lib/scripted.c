@@ -18,6 +18,7 @@ struct scripted {
     struct gen gen; /* first: ops */
     struct scripted_config c;
     int32_t *ids;
+    FILE *log;
 
     pthread_t thread;
     pthread_mutex_t mu;
@@ -92,6 +93,8 @@ static enum end_reason emit(struct scripted *s, struct play *p, int64_t now)
     p->last_us = now;
     p->due_us = now + s->c.per_token_us;
     ring_token(j->ring, id, now, 0.0f, NULL);
+    if (s->log)
+        fprintf(s->log, "%lld\n", (long long)mono_us());
     pthread_mutex_lock(&s->mu);
     s->state.steps++;
     s->state.rows++;
@@ -322,6 +325,8 @@ static void scripted_free(struct gen *g)
     pthread_join(s->thread, NULL);
     pthread_cond_destroy(&s->cond);
     pthread_mutex_destroy(&s->mu);
+    if (s->log)
+        fclose(s->log);
     free(s->ids);
     free(s);
 }
@@ -342,6 +347,7 @@ struct gen *scripted_new(const struct scripted_config *c)
 
     s->gen.ops = &ops;
     s->c = *c;
+    s->log = c->token_log ? fopen(c->token_log, "we") : NULL;
     s->c.parallel = c->parallel ? c->parallel : 4;
     s->c.vocab = c->vocab ? c->vocab : 1 << 20;
     s->c.context = c->context ? c->context : 4096;

@@ -21,6 +21,7 @@ struct scripted_config {
     int32_t parallel;       /* jobs that run together; 0: 4 */
     int32_t max_queue;      /* jobs that may wait */
     int32_t vocab, context; /* 0: 1 << 20 and 4096 */
+    const char *token_log;  /* file for the time of each token, or NULL */
 };
 
 struct gen *scripted_new(const struct scripted_config *c);

@@ -7,6 +7,8 @@
  *   PENSTOCK_GAP_US        from one token to the next, 0: at once
  *   PENSTOCK_PREFILL_US    from the start of a job to its first token
  *   PENSTOCK_FAIL_AFTER    the backend fails after so many tokens
+ *   PENSTOCK_TOKEN_LOG     file that gets the time of each token, in
+ *                          CLOCK_MONOTONIC microseconds, one per line
  */
 #include "base/num.h"
 #include "fcgi/wire.h"
@@ -50,6 +52,7 @@ enum st wire_gen_open(struct gen **out, const struct gguf *g,
         .max_queue = (int32_t)c->max_queue,
         .vocab = (int32_t)tok_count(t),
         .context = (int32_t)c->context,
+        .token_log = getenv("PENSTOCK_TOKEN_LOG"),
     };
     *out = scripted_new(&sc);
     ids_release(&ids);
