@@ -16,7 +16,7 @@ case ${1-} in
 -*) echo "check.sh: no option '$1'; see contrib/check.sh --help" >&2; exit 2 ;;
 esac
 
-contrib/deps.sh test
+if [ $mode = long ]; then contrib/deps.sh long; else contrib/deps.sh test; fi
 case $mode in
 plain | long) dir=build options= ;;
 asan) dir=build-asan options=--enable-asan ;;

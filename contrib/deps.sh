@@ -1,5 +1,5 @@
 #!/bin/sh
-# deps.sh build|test: install the Debian packages that are missing. Prints
+# deps.sh build|test|long: install the Debian packages that are missing. Prints
 # nothing and needs no root when all are there.
 set -eu
 
@@ -8,16 +8,18 @@ libsqlite3-dev libgnutls28-dev libpcre2-dev perl curl openssl ca-certificates"
 # procps: ps for tests that look at threads. npm brings the Node that the
 # JavaScript tests then replace by the one pinned in t/js/package.json.
 test="sqlite3 wrk procps"
+long="clang libclang-rt-dev"
 
 have() { dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
 
 case ${1-} in
 build) want=$build ;;
-test)
+test | long)
     want="$build $test"
+    [ "$1" = test ] || want="$want $long"
     command -v npm >/dev/null 2>&1 || want="$want nodejs npm"
     ;;
-*) echo "usage: contrib/deps.sh build|test" >&2; exit 2 ;;
+*) echo "usage: contrib/deps.sh build|test|long" >&2; exit 2 ;;
 esac
 
 missing=
