@@ -2,6 +2,8 @@
 
 #include "base/utf8.h"
 
+#define MARK "\xe2\x96\x81" /* U+2581, the space of SPM vocabularies */
+
 /*
  * GPT-2's byte map: printable bytes stand for themselves, the other 68 were
  * numbered from U+0100 in order (OpenAI gpt-2 encoder.py, bytes_to_unicode).
@@ -48,7 +50,7 @@ bool lex_is_blank(struct span raw)
     while (i < raw.n) {
         if (raw.s[i] == ' ' || (raw.s[i] >= '\t' && raw.s[i] <= '\r'))
             i++;
-        else if (raw.n - i >= 3 && !memcmp(raw.s + i, "\xe2\x96\x81", 3))
+        else if (raw.n - i >= 3 && !memcmp(raw.s + i, MARK, 3))
             i += 3;
         else
             return false;
@@ -137,12 +139,12 @@ static int byte_token(struct span raw)
     return hi && lo ? (int)((hi - hex) * 16 + (lo - hex)) : -1;
 }
 
-static size_t unmark(char *out, const char *s, size_t n)
+size_t lex_unmark(const char *s, size_t n, char *out)
 {
     size_t k = 0;
 
     for (size_t i = 0; i < n; k++) {
-        if (n - i >= 3 && !memcmp(s + i, "\xe2\x96\x81", 3)) {
+        if (n - i >= 3 && !memcmp(s + i, MARK, 3)) {
             out[k] = ' ';
             i += 3;
         } else {
@@ -178,9 +180,34 @@ static bool piece_spm(struct lex *x, size_t i, char *out, bool typed)
         x->byte_own[b] = true;
         return false;
     }
-    x->piece[i] = (struct span){out, unmark(out, raw.s, raw.n)};
+    x->piece[i] = (struct span){out, lex_unmark(raw.s, raw.n, out)};
     return raw.n && (x->type[i] == TOK_NORMAL ||
                      (x->type[i] == TOK_USER && lex_is_blank(raw)));
+}
+
+/* Is token i one that metadata names, spelled like one: "<s>", "[EOS]"? A
+ * file may call an ordinary token so (bos "," in some), which stays one. */
+static bool is_named(const struct tok_spec *spec, size_t i, int64_t id)
+{
+    struct span t = spec->tokens[i];
+
+    return (int64_t)i == id && t.n > 2 &&
+           ((t.s[0] == '<' && t.s[t.n - 1] == '>') ||
+            (t.s[0] == '[' && t.s[t.n - 1] == ']'));
+}
+
+/* The type of token i. Files without types, or with wrong ones, call the
+ * tokens that begin and end a text normal: text could spell them then. */
+static int64_t type_of(const struct tok_spec *spec, size_t i)
+{
+    int64_t type = spec->types ? spec->types[i] : TOK_NORMAL;
+
+    if (type != TOK_NORMAL)
+        return type;
+    if (is_named(spec, i, spec->bos) || is_named(spec, i, spec->eos) ||
+        is_named(spec, i, spec->pad))
+        return TOK_CONTROL;
+    return is_named(spec, i, spec->unk) ? TOK_UNKNOWN : TOK_NORMAL;
 }
 
 static enum st lex_copy(struct lex *x, const struct tok_spec *spec,
@@ -189,7 +216,7 @@ static enum st lex_copy(struct lex *x, const struct tok_spec *spec,
     size_t total = 0;
 
     for (size_t i = 0; i < x->n; i++) {
-        int64_t type = spec->types ? spec->types[i] : TOK_NORMAL;
+        int64_t type = type_of(spec, i);
 
         if (type < TOK_NORMAL || type > TOK_BYTE)
             return err_set(e, ST_FORMAT, "tokenizer.ggml.token_type",
@@ -268,7 +295,8 @@ enum st lex_init(struct lex *x, const struct tok_spec *spec, struct err *e)
 {
     enum st st;
 
-    *x = (struct lex){.n = spec->n_tokens};
+    /* an empty spelling may stand for a byte, too: never under 1 */
+    *x = (struct lex){.n = spec->n_tokens, .longest_raw = 1};
     if (!x->n || x->n > INT32_MAX / 2)
         return err_set(e, ST_FORMAT, "tokenizer.ggml.tokens",
                        "%zu tokens; 1 to 2^30 are accepted", x->n);

@@ -8,6 +8,8 @@
  * Producible are normal tokens, and, in SPM, user-defined ones made of white
  * space only. Everything else can only be recognised, never assembled: no
  * merge and no whole-word shortcut yields a control token, whatever is spelled.
+ * What the metadata names as bos, eos, pad or unk and is spelled <...> or
+ * [...] is control (unk: unknown) even where the file's types say normal.
  *
  * Memory: raw spans and types are copied, raw bytes are borrowed.
  * Threads: immutable after lex_init.
@@ -33,7 +35,7 @@ struct lex {
     char *arena;
     struct lex_index by_raw, by_piece;
     size_t longest;      /* of the pieces, in bytes */
-    size_t longest_raw;  /* of the spellings; never less */
+    size_t longest_raw;  /* of the spellings; never less, nor under 1 */
     int32_t byte_id[256]; /* what one byte is encoded as; never -1 */
     bool byte_own[256];  /* ... and is that a token of its own? */
 };
@@ -54,5 +56,8 @@ bool lex_is_blank(struct span raw);
  * False, with *len untouched, when a character is outside the map.
  */
 bool lex_unmap(const char *s, size_t n, char *out, size_t *len);
+/* Each U+2581 of s[0..n) becomes a space, the rest stays: out[n]. Returns how
+ * many bytes that made. */
+size_t lex_unmark(const char *s, size_t n, char *out);
 
 #endif

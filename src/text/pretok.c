@@ -128,23 +128,25 @@ static size_t run_len(const unsigned char *cls, size_t n)
     return i;
 }
 
-/* Find the first match in cls[0..n): true with [*a, *b), false for none. */
-static bool cut_find(struct cut *c, int pass, const unsigned char *cls,
-                     size_t n, size_t *a, size_t *b)
+/* Find the first match in cls[0..n): [*a, *b), empty at n for none. */
+static enum st cut_find(struct cut *c, int pass, const unsigned char *cls,
+                        size_t n, size_t *a, size_t *b, struct err *e)
 {
     const PCRE2_SIZE *v = pcre2_get_ovector_pointer(c->md);
     int r = pcre2_match(c->p->pass[pass], cls, n, 0, 0, c->md, c->mc);
 
-    if (r == PCRE2_ERROR_NOMATCH)
-        return false;
+    *a = *b = n;
     if (r > 0 && v[1] > v[0]) {
         *a = v[0];
         *b = v[1];
-    } else {
+    } else if (r == PCRE2_ERROR_MATCHLIMIT) {
         *a = 0;
         *b = run_len(cls, n);
+    } else if (r != PCRE2_ERROR_NOMATCH) {
+        /* memory: another cut would give other ids for the same text */
+        return err_set(e, ST_NOMEM, "", "cutting text: PCRE2 error %d", r);
     }
-    return true;
+    return ST_OK;
 }
 
 /* Recurses once per pass, never on input. */
@@ -156,12 +158,12 @@ static enum st cut_pass(struct cut *c, int pass, const unsigned char *cls,
     if (pass == c->p->n_pass)
         return cut_emit(c, n, e);
     while (n && !st) {
-        size_t a = n, b = n;
-        bool hit = cut_find(c, pass, cls, n, &a, &b);
+        size_t a, b;
 
-        if (a)
+        st = cut_find(c, pass, cls, n, &a, &b, e);
+        if (!st && a)
             st = cut_pass(c, pass + 1, cls, a, e);
-        if (hit && !st)
+        if (!st && a < b)
             st = cut_pass(c, pass + 1, cls + a, b - a, e);
         cls += b;
         n -= b;

@@ -108,22 +108,6 @@ static bool rule(const void *arg, const struct merge_sym *l,
     return true;
 }
 
-/* U+2581 and the space are one thing to these vocabularies. */
-static size_t unmark(char *out, const char *s, size_t n)
-{
-    size_t k = 0;
-
-    for (size_t i = 0; i < n; k++) {
-        if (n - i >= 3 && !memcmp(s + i, "\xe2\x96\x81", 3)) {
-            out[k] = ' ';
-            i += 3;
-        } else {
-            out[k] = s[i++];
-        }
-    }
-    return k;
-}
-
 static void emit(const struct lex *x, const struct merge *m, const char *s,
                  struct ids *out)
 {
@@ -175,7 +159,8 @@ enum st spm_text(const struct spm *p, struct merge *m, enum spm_lead lead,
         return err_set(e, ST_NOMEM, "", "no memory for %zu bytes", room);
     if (lead == SPM_LEAD && p->space_first)
         t[k++] = ' ';
-    k += unmark(t + k, s, n);
+    /* U+2581 and the space are one thing to these vocabularies */
+    k += lex_unmark(s, n, t + k);
     for (size_t at = 0; at < k && !st && !out->failed;) {
         size_t len = part_len(p, t + at, k - at);
 

@@ -330,6 +330,49 @@ static void test_refusals(void)
     clear();
 }
 
+/* Files without types, or whose types call these tokens normal. */
+static void test_named(void)
+{
+    static const char *const name[] = {"<", "s", ">", "<s", "<s>", "/", "</",
+                                       "</s>", ",", "<unk>", "?"};
+    struct tok_spec spec = {.model = TOK_SPM, .tokens = tokens,
+                            .scores = scores, .bos = 4, .eos = 7, .unk = 9,
+                            .pad = 8};
+    struct tok *t;
+    struct err e;
+
+    for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
+        add(name[i], TOK_NORMAL, 0);
+    spec.n_tokens = n_tokens;
+    is_int(tok_new(&t, &spec, &e), ST_OK, "a file without types");
+    is_str(CONTENT(t, "<s></s>"), "3 2 6 1 2", "no bos or eos from content");
+    is_str(MARKUP(t, "<s></s>"), "4 7", "but from markup");
+    is_str(CONTENT(t, ",x"), "8 9",
+           "an ordinary token named pad stays one; unk for what has none");
+    tok_free(t);
+    spec.types = types;
+    is_int(tok_new(&t, &spec, &e), ST_OK, "a file with wrong types");
+    is_str(CONTENT(t, "<s></s>"), "3 2 6 1 2", "the same");
+    tok_free(t);
+    clear();
+}
+
+/* The only token has no spelling at all. */
+static void test_empty(void)
+{
+    struct tok_spec spec = {.model = TOK_SPM, .tokens = tokens, .n_tokens = 1,
+                            .scores = scores, .types = types, .bos = -1,
+                            .eos = -1, .unk = 0, .pad = -1};
+    struct tok *t;
+    struct err e;
+
+    add("", TOK_UNKNOWN, 0);
+    is_int(tok_new(&t, &spec, &e), ST_OK, "a vocabulary of one empty token");
+    is_str(CONTENT(t, "ab"), "0 0", "encodes every byte as it");
+    tok_free(t);
+    clear();
+}
+
 int main(void)
 {
     test_uni();
@@ -338,5 +381,7 @@ int main(void)
     test_spm();
     test_long();
     test_refusals();
+    test_named();
+    test_empty();
     return done();
 }
