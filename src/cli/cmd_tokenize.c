@@ -1,8 +1,8 @@
 /* penstock tokenize, penstock detokenize: the two tokenizer entries. */
 #include "base/num.h"
-#include "base/utf8.h"
 #include "chat/vocab.h"
 #include "cli/cli.h"
+#include "cli/load.h"
 #include "json/write.h"
 
 #include <getopt.h>
@@ -71,18 +71,9 @@ static int options(struct args *a, int argc, char **argv, const char *help)
 static void add_piece(struct jw *w, struct span p)
 {
     struct buf b;
-    uint32_t cp;
 
     buf_init(&b, BUF_ANSWER);
-    for (size_t i = 0; i < p.n;) {
-        size_t len = utf8_decode(p.s + i, p.n - i, &cp);
-
-        if (len)
-            buf_add(&b, p.s + i, len);
-        else
-            buf_puts(&b, "\xef\xbf\xbd");
-        i += len ? len : 1;
-    }
+    load_utf8(&b, p.s, p.n);
     jw_strn(w, b.p ? b.p : "", b.n);
     buf_release(&b);
 }
