@@ -5,6 +5,8 @@ use strict;
 use warnings;
 use Test::More;
 use File::Temp 'tempdir';
+use lib 't/lib';
+use Pen::Gguf qw(gguf_bytes gguf_write str);
 
 my $build = $ENV{BUILD} // 'build';
 my $good  = 'contrib/demo-model/tiny-random-llama.gguf';
@@ -63,6 +65,43 @@ for my $case (@cases) {
     like $said, $want, '  and the reason';
     unlink $file;
 }
+
+# How positions are scaled, in a file that goes no further than that: the
+# tensors before the layers, and no layer.
+my @shape = (block_count => 1, embedding_length => 8, feed_forward_length => 8,
+    context_length => 64, 'attention.head_count' => 2);
+sub scaled {
+    my (@more) = @_; # [key, type, value] and tensors
+    my @kv = (['general.architecture', 8, str('llama')],
+        ['llama.attention.layer_norm_rms_epsilon', 6, pack('f<', 1e-5)],
+        grep { @$_ == 3 } @more);
+    for (my $i = 0; $i < @shape; $i += 2) {
+        push @kv, ["llama.$shape[$i]", 4, pack('V', $shape[$i + 1])];
+    }
+    my ($b) = gguf_bytes(kv => \@kv, tensors => [
+        ['token_embd.weight', [8, 4], 0, "\0" x 128],
+        ['output_norm.weight', [8], 0, "\0" x 32], grep { @$_ == 4 } @more]);
+    gguf_write("$tmp/scaled.gguf", $b);
+    return scalar `$bin run -m $tmp/scaled.gguf --ids 1 -n 1 2>&1`;
+}
+my $type   = 'llama.rope.scaling.type';
+my $factor = 'llama.rope.scaling.factor';
+sub freqs { ['rope_freqs.weight', [scalar @_], 0, pack 'f<*', @_] }
+
+my $next = qr/blk\.0\.attn_norm\.weight: the tensor is missing/;
+like scaled(), $next, 'no scaling is accepted';
+like scaled([$type, 8, str('none')]), $next, 'as is none';
+like scaled([$type, 8, str('linear')], [$factor, 6, pack 'f<', 2]), $next, 'and linear';
+like scaled(freqs(1, 8)), $next, 'and factors, one for each frequency';
+like scaled([$type, 8, str($_)], [$factor, 6, pack 'f<', 2]),
+    qr/\Q$type\E: only 'none' and 'linear' are supported/, "$_ is not"
+    for qw(yarn longrope);
+like scaled([$type, 4, pack 'V', 1]), qr/\Q$type\E: a string is expected/, 'nor is a number';
+like scaled([$factor, 6, pack 'f<', 0]), qr/\Q$factor\E: a number over 0/, 'a factor of 0';
+like scaled([$factor, 6, pack 'f<', 'inf']), qr/\Q$factor\E: a number over 0/, 'an infinite one';
+like scaled(freqs(1, 8, 8)), qr/rope_freqs\.weight: the shape is/, 'factors for another size';
+like scaled(freqs(1, 0)), qr/rope_freqs\.weight: factor 1 is not over 0/, 'a factor of 0 among them';
+
 my $said = `$bin run -m $good --ids 5 -n 1 --backend cuda 2>&1`;
 is $? >> 8, 2, 'a backend that is not built is a usage error';
 like $said, qr/no CUDA/, '  that says so';

@@ -9,7 +9,7 @@ use Test::More;
 use File::Temp 'tempdir';
 use JSON::PP;
 use lib 't/lib';
-use Pen::Gguf 'gguf_check';
+use Pen::Gguf qw(gguf_check gguf_write);
 
 my $penstock = ($ENV{BUILD} // 'build') . '/penstock';
 my $node     = 't/js/node_modules/.bin/node';
@@ -56,14 +56,38 @@ my @random = (
     ['qwen3',  qw(--arch qwen3 --width 64 --heads 3 --kv-heads 1
         --head-dim 64 --type f16 --untied --vocab synthetic:2000)],
 );
-for (@random) {
-    my ($name, @options) = @$_;
+sub make {
+    my ($name, @options) = @_;
     my ($status, $out, $err) = gguf_check('contrib/mkmodel', @options, '-o',
         "$dir/$name.gguf");
     die "mkmodel @options: $err" if $status;
-    push @jobs, { model => "$dir/$name.gguf", n => $n, prompts => [
-        [1 .. 8], [map { $_ * 7 % 256 } 1 .. 70]] };
 }
+my @long = map { $_ * 7 % 256 } 1 .. 70;
+for (@random) {
+    make(@$_);
+    push @jobs, { model => "$dir/$_->[0].gguf", n => $n,
+        prompts => [[1 .. 8], \@long] };
+}
+
+# Rotary positions: the weights of one model with each way to scale them.
+my @rope = ([plain => ()], ['linear', '--rope-linear', 4],
+    ['factors', '--rope-factors', '1,1.5,8,32']);
+for my $arch ('llama', 'qwen3') {
+    for (@rope) {
+        my ($name, @options) = @$_;
+        next if $name eq 'factors' && $arch ne 'llama'; # llama.cpp has none
+        make("$arch-$name", '--arch', $arch, qw(--width 64 --heads 4 --type f32
+            --untied --layers 3 --rope-base 100), @options);
+        push @jobs, { model => "$dir/$arch-$name.gguf", n => $n,
+            prompts => [\@long] };
+    }
+}
+# A factor and no type: linear.
+my $untyped = slurp("$dir/llama-linear.gguf");
+$untyped =~ s/rope\.scaling\.type/rope.scaling.tipe/ or die;
+gguf_write("$dir/llama-untyped.gguf", $untyped);
+push @jobs, { model => "$dir/llama-untyped.gguf", n => $n,
+    prompts => [\@long] };
 
 open my $request, '>', "$dir/request.json" or die $!;
 print {$request} encode_json(\@jobs);
@@ -73,6 +97,7 @@ my ($status, $out, $err) = gguf_check('/bin/sh', '-c',
 is $status, 0, 'the oracle answers' or BAIL_OUT($err);
 my $answers = decode_json($out);
 
+my %said; # of rotary models: our ids
 for my $i (0 .. $#jobs) {
     my ($name) = $jobs[$i]{model} =~ m{([^/]+)\.gguf$};
     for my $j (0 .. $#{$jobs[$i]{prompts}}) {
@@ -84,6 +109,7 @@ for my $i (0 .. $#jobs) {
         my $gaps = $answers->[$i][$j]{gaps};
         my $same = 0;
 
+        $said{$name} = "@ours";
         $same++ while $same < @want && $same < @ours
             && $ours[$same] == $want[$same];
         # A text that ends may or may not list the token that ended it.
@@ -95,4 +121,7 @@ for my $i (0 .. $#jobs) {
             or diag "status $st $why\nours @ours\nllama.cpp @want";
     }
 }
+isnt $said{$_}, $said{s/-.*/-plain/r}, "$_: scaling matters to this prompt"
+    for qw(llama-linear llama-factors qwen3-linear);
+is $said{'llama-untyped'}, $said{'llama-linear'}, 'a factor without a type';
 done_testing;

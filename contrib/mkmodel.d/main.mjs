@@ -29,6 +29,9 @@ Write a GGUF v3 file with random weights: for tests and measurements of speed.
                              [synthetic:512]
   --untied                   a separate output matrix
   --rope-base X              [10000]
+  --rope-linear X            positions are divided by X
+  --rope-factors A,B,C       factors of the frequencies, repeated for all of
+                             them (tensor rope_freqs.weight, as in llama 3.1)
   --seed N                   [1]
   -o, --output FILE
 `;
@@ -48,6 +51,8 @@ const OPTIONS = {
     vocab: { type: 'string', default: 'synthetic:512' },
     untied: { type: 'boolean', default: false },
     'rope-base': { type: 'string', default: '10000' },
+    'rope-linear': { type: 'string' },
+    'rope-factors': { type: 'string' },
     seed: { type: 'string', default: '1' },
     output: { type: 'string', short: 'o' },
     help: { type: 'boolean', default: false },
@@ -61,6 +66,14 @@ function whole(values, name, min, max) {
         throw new Usage(`--${name} takes a number from ${min} to ${max}, ` +
             `not '${text}'`);
     return n;
+}
+
+function positive(values, name, text = values[name]) {
+    const x = Number(text);
+
+    if (!(x > 0 && Number.isFinite(x)))
+        throw new Usage(`--${name} takes a positive number, not '${text}'`);
+    return x;
 }
 
 function shapeOf(values) {
@@ -78,9 +91,11 @@ function shapeOf(values) {
     s.ff = whole(values, 'ff', 1, 1 << 24);
     s.ctx = whole(values, 'ctx', 1, 1 << 30);
     s.seed = whole(values, 'seed', 0, 2 ** 32 - 1);
-    s.ropeBase = Number(values['rope-base']);
-    if (!(s.ropeBase > 0 && Number.isFinite(s.ropeBase)))
-        throw new Usage(`--rope-base takes a positive number`);
+    s.ropeBase = positive(values, 'rope-base');
+    if (values['rope-linear'] !== undefined)
+        s.ropeLinear = positive(values, 'rope-linear');
+    s.ropeFactors = values['rope-factors']?.split(',')
+        .map((text) => positive(values, 'rope-factors', text));
     if (s.heads % s.kvHeads)
         throw new Usage(`--heads ${s.heads} is not a multiple of ` +
             `--kv-heads ${s.kvHeads}`);
@@ -142,6 +157,9 @@ function tensorsOf(s, nTokens) {
         matrix(`${b}ffn_down`, s.width, s.ff, add);
     }
     vector('output_norm.weight', s.width, 1, 0.1);
+    if (s.ropeFactors)
+        list.push({ name: 'rope_freqs.weight', dims: [s.headDim / 2],
+            type: TYPES.f32, values: s.ropeFactors });
     if (s.untied)
         matrix('output', nTokens, s.width, r * Math.sqrt(s.width));
     return list;
@@ -165,6 +183,10 @@ function writeMeta(w, s, vocab) {
     w.f32(`${a}.attention.layer_norm_rms_epsilon`, 1e-6);
     w.f32(`${a}.rope.freq_base`, s.ropeBase);
     w.u32(`${a}.rope.dimension_count`, s.headDim);
+    if (s.ropeLinear) {
+        w.str(`${a}.rope.scaling.type`, 'linear');
+        w.f32(`${a}.rope.scaling.factor`, s.ropeLinear);
+    }
     w.u32(`${a}.vocab_size`, vocab.tokens.length);
     vocab.write(w);
 }

@@ -203,12 +203,16 @@ function writeBlocks(w, t, random, elems) {
     }
 }
 
-// t: { name, dims, type, std, mean }
+// t: { name, dims, type, std, mean }, or { name, dims, type: f32, values }:
+// these values, over and over.
 export function writeTensor(w, t, seed) {
     const random = new Random(seed, t.name);
     const elems = t.dims.reduce((a, b) => a * b, 1);
 
-    if (t.type.block)
+    if (t.values)
+        w.write(Buffer.from(Float32Array.from({ length: elems },
+            (_, i) => t.values[i % t.values.length]).buffer));
+    else if (t.type.block)
         writeBlocks(w, t, random, elems);
     else
         writeFloats(w, t, random, elems);

@@ -139,24 +139,27 @@ enum st model_vec(struct model *m, struct kern_buf **out, const char *name,
 
 /* --- positions ---------------------------------------------------------- */
 
-/* Everything but linear scaling would need other arithmetic. */
+/* Everything but linear scaling would need other arithmetic. A file that
+ * names a factor and no type means linear; rope.scale_linear is the older
+ * name of the factor. */
 static enum st rope_scale(const struct model *m, double *scale, struct err *e)
 {
     struct key k;
     struct span type;
 
     *scale = 1;
-    key_of(m, &k, "rope.scaling.type");
-    if (!gguf_has(m->gguf, k.s))
-        return model_num(m, "rope.scale_linear", 1, scale, e);
-    if (!gguf_str(m->gguf, k.s, &type))
-        return err_set(e, ST_FORMAT, k.s, "a string is expected");
-    if (span_is(type, "none"))
-        return ST_OK;
-    if (!span_is(type, "linear"))
-        return err_set(e, ST_UNSUPPORTED, k.s,
-                       "only 'none' and 'linear' are supported");
-    return model_num(m, "rope.scaling.factor", 1, scale, e);
+    if (gguf_has(m->gguf, key_of(m, &k, "rope.scaling.type"))) {
+        if (!gguf_str(m->gguf, k.s, &type))
+            return err_set(e, ST_FORMAT, k.s, "a string is expected");
+        if (span_is(type, "none"))
+            return ST_OK;
+        if (!span_is(type, "linear"))
+            return err_set(e, ST_UNSUPPORTED, k.s,
+                           "only 'none' and 'linear' are supported");
+    }
+    if (gguf_has(m->gguf, key_of(m, &k, "rope.scaling.factor")))
+        return model_num(m, "rope.scaling.factor", 1, scale, e);
+    return model_num(m, "rope.scale_linear", 1, scale, e);
 }
 
 /* inv[i] /= factors[i], when the file brings factors. */
