@@ -51,7 +51,7 @@ struct conn {
     int64_t arrived_us;     /* first byte of this request */
     struct out out;
     struct exchange x;
-    struct buf body;        /* x.req.body points into it */
+    struct buf body;        /* until api_body returns: x.req.body is in it */
 
     /* writer thread */
     struct conn *prev_open, *next_open;

@@ -33,7 +33,6 @@ static void ask(const struct handlers *h, struct conn *c)
     enum st st = req_params(&x->req, &x->arena, out_params(&c->out), &e);
 
     if (st) {
-        x->body_unread = true;
         api_body_error(x, &e);
         return;
     }
@@ -47,13 +46,13 @@ static void ask(const struct handlers *h, struct conn *c)
     }
     st = req_body(&x->req, &c->body, cap, &from, &e);
     if (st) {
-        x->body_unread = st != ST_INVALID;
         api_body_error(x, &e);
         return;
     }
     if (atomic_load_explicit(&c->hup, memory_order_acquire))
         api_gone(x); /* left already: the row shall say so */
     api_body(x);
+    buf_release(&c->body); /* a stream may wait for long; it needs none of it */
 }
 
 /* Head and body of a short answer into one run of bytes. */

@@ -47,6 +47,25 @@ SKIP: {
 }
 is $d->stop, 0, 'ends well';
 
+# What a stream's body took is given back when its generation begins.
+$d = Pen::Daemon->scripted(args => { thinking => 'off' },
+    env => { PENSTOCK_GAP_US => 50_000, PENSTOCK_SCRIPT_LOOP => 1 });
+my $large = Pen::Http::json(Pen::Http::chat(2000, x => 'A' x 40_000_000));
+$before = $d->proc('VmRSS');
+my @held = map {
+    my $f = Pen::Fcgi->connect($d->{socket});
+    $f->send_request(uri => $chat, body => $large);
+    $f->response(20, qr/data: /);
+    $f;
+} 1 .. 3;
+SKIP: {
+    skip 'sanitizers use memory of their own', 1 if $ENV{PENSTOCK_SANITIZER};
+    cmp_ok +($d->proc('VmRSS') - $before), '<', 20_000,
+        'three streams with bodies of 40 MB hold under 20 MB';
+}
+$_->close for @held;
+is $d->stop, 0, 'ends well';
+
 # 40 descriptors: the rest wait in the backlog and come on later.
 $d = Pen::Daemon->scripted(nofile => 48,
     args => { thinking => 'off', parallel => 8, 'max-queue' => 1000 },
