@@ -57,6 +57,17 @@ static void set_deadline(struct front *f, struct conn *c, int64_t after_us)
         f->scan_us = c->deadline_us;
 }
 
+/* The links are written here only: a late wake of an earlier tenant reads
+ * them at any time. */
+static struct conn *slot_new(struct front *f)
+{
+    struct conn *c = &f->table[f->used++];
+
+    c->front = f;
+    c->writer = f->writer;
+    return c;
+}
+
 static struct conn *slot_take(struct front *f)
 {
     struct conn *c = f->free;
@@ -64,10 +75,8 @@ static struct conn *slot_take(struct front *f)
     if (c)
         f->free = c->next;
     else if (f->used < f->max)
-        c = &f->table[f->used++];
+        c = slot_new(f);
     if (c) {
-        c->front = f;
-        c->writer = f->writer;
         c->generation++;
         c->served = false;
         atomic_store_explicit(&c->hup, 0, memory_order_relaxed);

@@ -251,8 +251,8 @@ static void stop(struct daemon *d)
     handlers_stop(&d->handlers);
     writer_stop(&d->writer);
     wire_stop(d->wire);
-    ledger_free(d->ledger);
     db_writer_close(d->db, DB_CLOSE_MS);
+    ledger_free(d->ledger); /* queued posts point into it until here */
     api_free(d->api);
     keys_close(d->keys);
     wire_close(d->wire);
