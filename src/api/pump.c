@@ -34,7 +34,7 @@ static bool make_reply(struct run *r, struct choice *c)
 {
     const struct reply_config config = {
         .tok = r->model->tok,
-        .format = r->emit->role_first ? r->model->format : NULL,
+        .format = r->format,
         .think_open = r->think_open,
         .stops = r->stops,
         .n_stops = r->n_stops,
@@ -191,6 +191,7 @@ static enum x_pump gone(struct exchange *x, int64_t now_us)
     struct run *r = run_of(x);
 
     cancel_all(r);
+    r->line_us = 0; /* nobody is written to: no timer either */
     for (size_t i = 0; i < r->n_choices; i++) {
         buf_clear(&r->choices[i].reasoning);
         buf_clear(&r->choices[i].content);

@@ -120,6 +120,9 @@ static void in_the_queue(struct apit *t)
         call_release(&more[i]);
     }
     api_gone(&b.x);
+    ok(api_pump(&b.x, &b.out, mono_us()) != X_MORE ||
+           api_next_us(&b.x) == 0,
+       "case C13: no timer for comment lines that nobody gets");
     call_finish(&b);
     is_str(row_get(&b, "finish_reason || ' ' || completion_tokens", h,
                    sizeof(h)),
