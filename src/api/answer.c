@@ -24,7 +24,11 @@ void answer_head(const struct exchange *x, struct buf *out, int status,
     if (allowed && strcmp(allowed, "*") != 0)
         buf_puts(out, "Vary: Origin\r\n");
     if (allowed)
-        buf_printf(out, "Access-Control-Allow-Origin: %s\r\n", allowed);
+        buf_printf(out,
+                   "Access-Control-Allow-Origin: %s\r\n"
+                   "Access-Control-Expose-Headers: X-Request-Id, "
+                   "Retry-After\r\n",
+                   allowed);
     if (run_of(x))
         buf_printf(out, "X-Request-Id: %s\r\n", run_of(x)->row.request_id);
     if (type)

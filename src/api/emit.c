@@ -110,17 +110,6 @@ void emit_news(const struct run *r, size_t i, struct buf *out)
     buf_clear(&c->content);
 }
 
-static void emit_error(struct jw *w, const struct err *e)
-{
-    jw_key(w, "error");
-    jw_obj(w);
-    jw_kstr(w, "message", e->text);
-    jw_kstr(w, "type", api_error_of(e->st)->type);
-    jw_knull(w, "param");
-    jw_knull(w, "code");
-    jw_obj_end(w);
-}
-
 void emit_finish(const struct run *r, size_t i, const struct figures *f,
                  const struct err *e, struct buf *out)
 {
@@ -136,7 +125,7 @@ void emit_finish(const struct run *r, size_t i, const struct figures *f,
         figures_timings(w, f);
     }
     if (e)
-        emit_error(w, e);
+        api_error_member(w, e);
     close_chunk(r, w, f != NULL, out);
 }
 

@@ -1,7 +1,5 @@
 #include "api/error.h"
 
-#include "json/write.h"
-
 static const struct api_error table[] = {
     [ST_OK] = {200, "OK", NULL, NULL, 0},
     [ST_USAGE] = {400, "Bad Request", "invalid_request_error", NULL, 0},
@@ -64,31 +62,39 @@ const char *http_reason(int status)
     }
 }
 
-void api_error_json(struct buf *out, const struct err *e)
+static void put_or_null(struct jw *w, const char *key, const char *s)
+{
+    if (s)
+        jw_kstr(w, key, s);
+    else
+        jw_knull(w, key);
+}
+
+void api_error_member(struct jw *w, const struct err *e)
 {
     const struct api_error *a = api_error_of(e->st);
     /* above 499, `where` is a file or a tensor of ours, not a field */
     bool field = a->http < 500 && e->where[0];
     char text[sizeof(e->where) + sizeof(e->text) + 4];
-    struct jw *w = jw_new(out);
 
     snprintf(text, sizeof(text), "%s%s%s", field ? e->where : "",
              field ? ": " : "",
              e->text[0] ? e->text : a->reason);
-    jw_obj(w);
     jw_key(w, "error");
     jw_obj(w);
     jw_kstr(w, "message", text);
     jw_kstr(w, "type", a->type ? a->type : "server_error");
-    if (field)
-        jw_kstr(w, "param", e->where);
-    else
-        jw_knull(w, "param");
-    if (a->code)
-        jw_kstr(w, "code", a->code);
-    else
-        jw_knull(w, "code");
+    put_or_null(w, "param", field ? e->where : NULL);
+    put_or_null(w, "code", a->code);
     jw_obj_end(w);
+}
+
+void api_error_json(struct buf *out, const struct err *e)
+{
+    struct jw *w = jw_new(out);
+
+    jw_obj(w);
+    api_error_member(w, e);
     jw_obj_end(w);
     if (!jw_end(w))
         out->failed = true;

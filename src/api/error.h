@@ -7,7 +7,7 @@
 #ifndef API_ERROR_H
 #define API_ERROR_H
 
-#include "base/buf.h"
+#include "json/write.h"
 
 struct api_error {
     int http;             /* 400 */
@@ -20,6 +20,9 @@ struct api_error {
 const struct api_error *api_error_of(enum st st);
 /* The reason phrase of any status we send: "OK", "Bad Request", ... */
 const char *http_reason(int status);
+/* The member "error" of an open object: of an error answer, or of the last
+ * chunk of a stream that failed. */
+void api_error_member(struct jw *w, const struct err *e);
 /* The JSON object of an error, without newline. */
 void api_error_json(struct buf *out, const struct err *e);
 

@@ -79,6 +79,12 @@ void figures_usage(struct jw *w, const struct figures *f)
     jw_obj_end(w);
 }
 
+/* Steps that decoded: each commits one token until there is speculation. */
+static int64_t blocks_of(const struct figures *f)
+{
+    return f->completion > 1 ? f->completion - 1 : 0;
+}
+
 static const char *cache_source(const struct figures *f)
 {
     return f->cached ? "prefix" : "none";
@@ -87,7 +93,7 @@ static const char *cache_source(const struct figures *f)
 static void timings(struct jw *w, const struct figures *f)
 {
     int64_t forwarded = f->prompt - f->cached;
-    int64_t blocks = f->completion > 1 ? f->completion - 1 : 0;
+    int64_t blocks = blocks_of(f);
 
     jw_key(w, "timings");
     jw_obj(w);
@@ -114,16 +120,21 @@ static void timings(struct jw *w, const struct figures *f)
 
 static void metrics(struct jw *w, const struct figures *f)
 {
-    int64_t gaps = f->completion > 1 ? f->completion - 1 : 0;
+    int64_t blocks = blocks_of(f);
 
     jw_key(w, "metrics");
     jw_obj(w);
     jw_knum(w, "time_to_first_token_ms", ms(f->ttft_cms), 2);
     jw_knum(w, "generation_time_ms", ms(f->decode_cms), 2);
     jw_knum(w, "queue_time_ms", ms(f->queue_cms), 2);
-    jw_knum(w, "mean_itl_ms", share(f->decode_cms, gaps), 2);
+    jw_knum(w, "mean_itl_ms", share(f->decode_cms, blocks), 2);
     jw_knum(w, "tokens_per_second", per_second(f->completion, f->total_cms),
             2);
+    jw_key(w, "speculative_decoding");
+    jw_obj(w);
+    jw_knum(w, "mean_acceptance_length", blocks ? 1 : 0, 2);
+    jw_knum(w, "draft_acceptance_rate", 0, 4);
+    jw_obj_end(w);
     jw_obj_end(w);
 }
 

@@ -1,7 +1,5 @@
 #include "api/who.h"
 
-#include "base/crypt.h"
-
 #include <strings.h>
 
 static bool has(struct span s, const char *needle)
@@ -38,26 +36,12 @@ struct span who_token(const struct http_req *req)
     return s;
 }
 
-static void client_id(char out[16], struct span token)
-{
-    uint8_t sum[32];
-    char hex[13];
-
-    if (!token.n) {
-        snprintf(out, 16, "anon");
-        return;
-    }
-    crypt_sha256(token.s, token.n, sum);
-    crypt_hex(sum, 6, hex);
-    snprintf(out, 16, "k:%s", hex);
-}
-
 enum st who_check(struct keys *k, const struct http_req *req,
                   struct ledger_row *row, struct err *e)
 {
     struct span token = who_token(req);
 
-    client_id(row->client_id, token);
+    keys_client_id(token.s, token.n, row->client_id);
     if (!keys_any(k)) {
         if (req->local)
             return ST_OK;

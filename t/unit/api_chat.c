@@ -115,6 +115,8 @@ static void shapes(struct apit *t)
     ok(json_str_is(json_at(v, "choices.0.finish_reason"), "stop"),
        "JSON: finish");
     usage_adds_up(json_get(v, "usage"), "JSON");
+    ok(json_at(v, "metrics.speculative_decoding.draft_acceptance_rate"),
+       "JSON: metrics tell of speculation");
     arena_release(&a);
     call_release(&c);
 

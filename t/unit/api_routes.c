@@ -227,6 +227,9 @@ static void preflight(struct apit *t)
     call_finish(&c);
     is_str(call_header(&c, "Access-Control-Allow-Origin", h, sizeof(h)),
            "https://app.example", "case C42: streams can be read");
+    ok(strstr(call_header(&c, "Access-Control-Expose-Headers", h, sizeof(h)),
+              "X-Request-Id"),
+       "case C42: and the id of the request");
     call_release(&c);
     o.origin = "https://other.example";
     call_start(&c, t, "OPTIONS", chat, NULL, &o);
