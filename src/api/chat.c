@@ -62,46 +62,34 @@ static enum st make_guide(struct guide **out, const struct run *r,
     }
     ids_init(&ids, (size_t)1 << 20);
     /* a channel that the prompt opened is closed before the answer */
-    if (r->think_open && format_think_close_id(r->model->format) >= 0)
-        ids_add(&ids, format_think_close_id(r->model->format));
+    if (r->think_open)
+        ids_add(&ids, format_think_close_id(r->format));
     st = tok_encode(r->model->tok, TOK_CONTENT, b->forced.s, b->forced.n,
                     &ids, e);
-    if (!st)
+    if (!st) {
         *out = guide_forced_new(ids.p, ids.n);
+        if (!*out) /* without it the model would say what it likes */
+            st = err_set(e, ST_NOMEM, "", "no memory for this request");
+    } else if (!e->where[0]) {
+        snprintf(e->where, sizeof(e->where), "structured_outputs.choice[0]");
+    }
     ids_release(&ids);
     return st;
 }
 
-static void stop_ids_of(const struct run *r, const struct wire *wire,
-                        struct ids *out)
-{
-    size_t n = 0;
-    const int32_t *more = NULL;
-
-    if (wire->emit == &emit_chat)
-        more = format_stop_ids(r->model->format, &n);
-    for (size_t i = 0; i < r->model->n_stop; i++)
-        ids_add(out, r->model->stop_ids[i]);
-    for (size_t i = 0; i < n; i++)
-        ids_add(out, more[i]);
-}
-
 /* n jobs for every prompt: choices in prompt order. */
-static enum st make_jobs(struct exchange *x, const struct wire *wire,
-                         const struct body *b, const struct prompt_ids *p,
-                         int32_t context, struct err *e)
+static enum st make_jobs(struct exchange *x, const struct body *b,
+                         const struct prompt_ids *p, int32_t context,
+                         struct err *e)
 {
     struct run *r = run_of(x);
     const struct api_config *c = &x->api->c;
     int32_t wanted = b->max_tokens ? b->max_tokens : c->default_max_tokens;
     uint64_t seed = b->sampling.seed;
-    struct ids stop_ids;
     enum st st = ST_OK;
 
     if (!b->seed_given)
         crypt_random(&seed, sizeof(seed));
-    ids_init(&stop_ids, 4096);
-    stop_ids_of(r, wire, &stop_ids);
     r->n_choices = p->n * (size_t)b->n;
     r->choices = mem_array(struct choice, r->n_choices);
     for (size_t i = 0; i < r->n_choices && !st; i++) {
@@ -112,8 +100,9 @@ static enum st make_jobs(struct exchange *x, const struct wire *wire,
         buf_init(&choice->reasoning, BUF_ANSWER);
         buf_init(&choice->content, BUF_ANSWER);
         choice->prompt_i = (int32_t)(i / (size_t)b->n);
-        choice->job = job_new(ids->p, ids->n, stop_ids.p, stop_ids.n,
-                              wanted < room ? wanted : room, 0);
+        choice->job = job_new(ids->p, ids->n, r->model->stop_ids,
+                              r->model->n_stop, wanted < room ? wanted : room,
+                              0);
         if (!choice->job) {
             st = err_set(e, ST_NOMEM, "", "no memory for this request");
             break;
@@ -129,7 +118,6 @@ static enum st make_jobs(struct exchange *x, const struct wire *wire,
         ring_on_wake(choice->job->ring, x->wake, x->wake_arg);
         st = make_guide(&choice->job->guide, r, c, b, e);
     }
-    ids_release(&stop_ids);
     return st;
 }
 
@@ -164,7 +152,7 @@ static enum st keep(struct run *r, const struct body *b, bool usage_default,
 }
 
 /* The row is open before the first job runs. */
-static enum st submit(struct exchange *x, const char *field, struct err *e)
+static enum st submit(struct exchange *x, struct err *e)
 {
     struct run *r = run_of(x);
     enum st st = ledger_admit(x->api->c.ledger, &r->row, &r->ticket, e);
@@ -177,7 +165,14 @@ static enum st submit(struct exchange *x, const char *field, struct err *e)
         else
             st = gen_submit(r->model->gen, r->choices[i].job, e);
     }
-    if ((st == ST_CONTEXT || st == ST_INVALID) && !e->where[0])
+    return st;
+}
+
+/* A lower layer that refuses a prompt does not know what it was called. */
+static enum st name_prompt(enum st st, const char *field, struct err *e)
+{
+    if ((st == ST_CONTEXT || st == ST_INVALID || st == ST_LIMIT) &&
+        !e->where[0])
         snprintf(e->where, sizeof(e->where), "%s", field);
     return st;
 }
@@ -203,25 +198,21 @@ static enum st admit(struct exchange *x, const struct wire *wire,
     r->row.thinking = b.chat.think == THINK_ON;
     st = wire->build(p, r->model, &b, &x->arena, e);
     if (st)
-        return st;
+        return name_prompt(st, wire->field, e);
     r->model->gen->ops->limits(r->model->gen, &limits);
     st = check_context(p, limits.context, wire->field, e);
     if (st)
         return st;
-    if (b.stream && p->n > 1)
-        return err_set(e, ST_INVALID, "prompt",
-                       "a stream takes one prompt, this list has %zu", p->n);
     r->emit = wire->emit;
+    r->format = p->format;
     r->think_open = p->think_open;
     for (size_t i = 0; i < p->n; i++)
         r->prompt_tokens += (int64_t)p->of[i].n;
-    st = make_jobs(x, wire, &b, p, limits.context, e);
+    st = make_jobs(x, &b, p, limits.context, e);
     if (!st)
         st = keep(r, &b, c->usage_default, e);
-    if (!st) {
-        r->row.prompt_tokens = r->prompt_tokens;
-        st = submit(x, wire->field, e);
-    }
+    if (!st)
+        st = name_prompt(submit(x, e), wire->field, e);
     return st;
 }
 

@@ -10,8 +10,8 @@
  * the end. Handler threads never wait.
  *
  * Ownership: the exchange owns its arena, jobs and reply objects. One thread
- * at a time works on it (handler, then writer); x_gone is the exception: the
- * io thread may call it at any moment.
+ * at a time works on it (handler, then writer); api_gone is the exception:
+ * any thread may call it while the exchange lives.
  */
 #ifndef API_EXCHANGE_H
 #define API_EXCHANGE_H
@@ -41,7 +41,7 @@ struct http_req {
 };
 
 enum x_pump {
-    X_MORE,     /* nothing final yet; pump again after a wake or at x_next_us */
+    X_MORE,     /* nothing final yet; pump again after a wake or at api_next_us */
     X_DONE,     /* everything is in `out`; write it, then finish the request */
     X_FAILED,   /* nothing may be sent any more: close */
 };

@@ -43,6 +43,7 @@ enum st prompts_chat(struct prompt_ids *p, const struct catalog_model *m,
         return err_set(e, ST_UNSUPPORTED, "model",
                        "this model has no chat format: %.300s",
                        m->no_chat ? m->no_chat : "none was found");
+    p->format = m->format;
     segments_init(&segments, a);
     st = format_render(m->format, &b->chat, &segments, &p->think_open, e);
     if (!st)

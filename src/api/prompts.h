@@ -12,7 +12,8 @@
 struct prompt_ids {
     struct ids of[PROMPTS_MAX]; /* [n], owned */
     size_t n;
-    bool think_open;            /* chat: the prompt opened the channel */
+    const struct format *format; /* reads the replies; NULL: plain text */
+    bool think_open;            /* the prompt opened the channel */
 };
 
 /* How the thinking of a request is settled before rendering. */

@@ -66,7 +66,8 @@ struct run {
     int64_t submitted_us;
     bool stream;
     enum usage_place usage;
-    bool think_open;
+    const struct format *format; /* reads the replies; NULL: plain text */
+    bool think_open;             /* the prompt opened its reasoning */
     struct text *stops;    /* [n_stops], one block with their bytes, owned */
     size_t n_stops;
     struct choice *choices; /* [n_choices], owned */

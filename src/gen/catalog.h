@@ -19,7 +19,8 @@ struct catalog_model {
     const struct tok *tok;      /* borrowed; NULL for a remote backend */
     const struct format *format;/* borrowed; NULL: no chat, see no_chat */
     char *no_chat;              /* why there is no chat format; owned */
-    int32_t *stop_ids;          /* end-of-generation ids; owned */
+    int32_t *stop_ids;          /* end-of-generation ids, of the vocabulary
+                                 * and of the chat format; owned */
     size_t n_stop;
     int64_t created;            /* epoch seconds, for /v1/models */
     int32_t context;            /* positions */

@@ -114,9 +114,10 @@ static void in_the_queue(struct apit *t)
         is_int(call_status(&more[i]), 503, "case C39: 503 when full");
         is_str(call_header(&more[i], "Retry-After", h, sizeof(h)), "5",
                "case C39: Retry-After");
-        is_str(row_get(&more[i], "status || ' ' || finish_reason", h,
-                       sizeof(h)),
-               "503 refused", "case C39: a row");
+        is_str(row_get(&more[i], "status || ' ' || finish_reason || ' ' || "
+                                 "coalesce(prompt_tokens, 'no tokens')",
+                       h, sizeof(h)),
+               "503 refused no tokens", "case C39: a row, nothing used");
         call_release(&more[i]);
     }
     api_gone(&b.x);
@@ -195,7 +196,9 @@ static void failures(struct apit *t)
     is_str(j.finish, "error", "an error in the middle: finish says so");
     is_int(j.dones, 1, "and [DONE] follows");
     ok(json_at(j.chunk[j.n - 1], "error.message") &&
-           json_at(j.chunk[j.n - 1], "error.type"),
+           json_at(j.chunk[j.n - 1], "error.type") &&
+           json_at(j.chunk[j.n - 1], "error.param") &&
+           json_at(j.chunk[j.n - 1], "error.code"),
        "with an error object");
     join_release(&j);
     is_str(row_get(&c, "finish_reason || ' ' || status || ' ' || "
