@@ -1,6 +1,7 @@
 #include "fcgi/wire.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "base/utf8.h"
 #include "chat/format.h"
 #include "chat/vocab.h"
 
@@ -23,6 +24,22 @@ static char *default_id(const char *path)
     if (n > 5 && !strcmp(name + n - 5, ".gguf"))
         n -= 5;
     return mem_dup_n(name, n);
+}
+
+/* The id stands in every answer and row: it must be text, and short. */
+static enum st take_id(struct catalog_model *m, const struct conf *c,
+                       struct err *e)
+{
+    size_t n;
+
+    m->id = c->model_id ? mem_dup(c->model_id) : default_id(c->model);
+    n = strlen(m->id);
+    if (!n || n > CATALOG_ID_MAX || !utf8_valid(m->id, n, NULL))
+        return err_set(e, ST_USAGE, "model-id",
+                       "a model's id is 1 to %d bytes of UTF-8; this one has "
+                       "%zu bytes: choose another with model-id",
+                       CATALOG_ID_MAX, n);
+    return ST_OK;
 }
 
 /* The type that holds most weights, and how many there are in all. */
@@ -84,7 +101,9 @@ static enum st open_model(struct wire *w, const struct conf *c, struct err *e)
     enum st st;
 
     w->catalog = (struct catalog){m, 1};
-    st = gguf_open(&w->gguf, c->model, e);
+    st = take_id(m, c, e);
+    if (!st)
+        st = gguf_open(&w->gguf, c->model, e);
     if (!st)
         st = vocab_open(&w->tok, w->gguf, e);
     if (st)
@@ -103,7 +122,6 @@ static enum st open_model(struct wire *w, const struct conf *c, struct err *e)
     if (st)
         return st;
     w->gen->ops->limits(w->gen, &limits);
-    m->id = c->model_id ? mem_dup(c->model_id) : default_id(c->model);
     m->gen = w->gen;
     m->tok = w->tok;
     m->format = w->format;

@@ -42,6 +42,11 @@ is $? >> 8, 1, 'a file that is not there';
 $said = `$bin --model $dir/none --socket $dir/s --db $dir/db 2>&1`;
 is $? >> 8, 1, 'a model that is not there';
 like $said, qr/none/, 'is named';
+for my $id ('x' x 129, "caf\xe9") {
+    $said = `$bin --model-id '$id' --model $dir/none --socket $dir/s --db $dir/db 2>&1`;
+    is $? >> 8, 2, 'an id that cannot stand in an answer';
+    like $said, qr/model-id: .* UTF-8/, 'says what is accepted';
+}
 like `$bin --version`, qr/^penstockd \d/, '--version';
 
 open $in, '<', 'contrib/penstockd.service' or die;

@@ -41,7 +41,8 @@ struct http_req {
 };
 
 enum x_pump {
-    X_MORE,     /* nothing final yet; pump again after a wake or at api_next_us */
+    X_MORE,     /* nothing final yet; pump again after a wake or at
+                 * api_next_us */
     X_DONE,     /* everything is in `out`; write it, then finish the request */
     X_FAILED,   /* nothing may be sent any more: close */
 };

@@ -13,8 +13,10 @@
 struct tok;    /* text/tok.h */
 struct format; /* chat/format.h */
 
+#define CATALOG_ID_MAX 128 /* bytes of a model's id */
+
 struct catalog_model {
-    char *id;                   /* the name clients use; owned */
+    char *id;                   /* the name clients use, UTF-8; owned */
     struct gen *gen;            /* borrowed */
     const struct tok *tok;      /* borrowed; NULL for a remote backend */
     const struct format *format;/* borrowed; NULL: no chat, see no_chat */
