@@ -8,8 +8,7 @@
  * of prompts adapts to what this machine needs; rows do not depend on
  * their neighbours, so that no text does either.
  */
-#define STEP_LONG_US 60000
-#define STEP_SHORT_US 25000
+#define STEP_US 60000
 #define SLICE_MIN 8
 
 /* --- safe point ---------------------------------------------------------- */
@@ -89,22 +88,31 @@ static int32_t free_slot(const struct sched *s)
     return -1;
 }
 
+/* Pages for all ids so far, and one more for everybody who runs: who enters
+ * should not be sent back at once. */
+static bool has_room(const struct sched *s, const struct seq *q)
+{
+    size_t want = (size_t)seq_pages(seq_rows(q)) + (size_t)s->n_running;
+
+    return !s->n_running || kv_pages_left(s->pages) >= want;
+}
+
 static void admit(struct sched *s)
 {
     while (s->waiting) {
         struct seq *q = s->waiting;
         int32_t slot = free_slot(s);
 
-        if (slot < 0 ||
-            !seq_take_pages(q, s->pages,
-                            s->table + (size_t)slot * (size_t)s->max_pages))
+        if (slot < 0 || !has_room(s, q))
             return;
         s->waiting = q->next;
         s->n_waiting--;
         q->next = NULL;
         q->slot = slot;
+        q->pages = s->table + (size_t)slot * (size_t)s->max_pages;
         s->slot_used[slot] = true;
         s->running[s->n_running++] = q;
+        BUG_ON(!seq_take_pages(q, s->pages, seq_rows(q)));
     }
 }
 
@@ -113,7 +121,8 @@ static void tell_positions(struct sched *s)
     int32_t position = 0;
 
     for (struct seq *q = s->waiting; q; q = q->next, position++) {
-        if (q->position == position)
+        /* who was sent back has seen its prefill: nothing new to tell */
+        if (q->start_us || q->position == position)
             continue;
         q->position = position;
         ring_queued(q->job->ring, position);
@@ -152,28 +161,90 @@ static void tell_gone(struct sched *s)
 
 /* --- step ---------------------------------------------------------------- */
 
-/* Add the next `n` pending rows of q. */
-static void add_rows(struct sched *s, struct kern_rows *r, struct seq *q,
-                     int32_t n)
+/* Add the next step_rows pending rows of q. */
+static void add_rows(struct sched *s, struct kern_rows *r, struct seq *q)
 {
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i < q->step_rows; i++) {
         s->ids[r->n] = seq_id(q, q->done + i);
         s->pos[r->n] = q->done + i;
         s->seq[r->n] = q->slot;
         r->n++;
     }
-    q->step_rows = n;
-    if (n == seq_pending(q) && seq_wants_logits(q)) {
+    if (q->step_rows == seq_pending(q) && seq_wants_logits(q)) {
         q->step_out = r->n_out;
         s->out[r->n_out++] = r->n - 1;
     }
 }
 
-static void plan(struct sched *s, struct kern_rows *r, int64_t now)
+/*
+ * How many rows everybody gets: one who decodes, slices of the slice the
+ * others. Half of it is shared equally, so that a short prompt does not wait
+ * for a long one; the rest goes to the oldest, so that prompts end in order.
+ */
+static void share_rows(struct sched *s)
 {
-    int32_t budget = s->slice;
-    uint64_t decoding = 0;
+    int32_t budget = s->slice, n = 0, part;
 
+    for (int32_t i = 0; i < s->n_running; i++) {
+        struct seq *q = s->running[i];
+
+        q->step_out = -1;
+        q->step_rows = q->n_gen && seq_pending(q) == 1;
+        n += !q->step_rows;
+    }
+    part = n ? (budget / 2 + n - 1) / n : 0;
+    for (int turn = 0; turn < 2; turn++)
+        for (int32_t i = 0; i < s->n_running; i++) {
+            struct seq *q = s->running[i];
+            int32_t want = seq_pending(q) - q->step_rows;
+            int32_t most = turn || part > budget ? budget : part;
+
+            want = want < most ? want : most;
+            q->step_rows += want;
+            budget -= want;
+        }
+}
+
+/*
+ * Where no page is left for the rows of one sequence, the youngest goes back
+ * to the head of the queue. It keeps its ids and computes their rows anew when
+ * it enters again; a row is the same then. The oldest never goes: alone it
+ * has every page, and the context is no longer than those.
+ */
+static void send_back(struct sched *s)
+{
+    struct seq *q = s->running[--s->n_running];
+
+    seq_drop_pages(q, s->pages);
+    s->slot_used[q->slot] = false;
+    q->slot = -1;
+    q->step_rows = 0;
+    q->next = s->waiting;
+    s->waiting = q;
+    s->n_waiting++;
+    s->live.sent_back++;
+}
+
+static void find_pages(struct sched *s)
+{
+    for (int32_t i = 0; i < s->n_running; i++) {
+        struct seq *q = s->running[i];
+
+        while (i < s->n_running &&
+               !seq_take_pages(q, s->pages, q->done + q->step_rows)) {
+            BUG_ON(s->n_running == 1);
+            send_back(s);
+        }
+    }
+}
+
+/* The rows of the step. Returns how many belong to prompts. */
+static int32_t plan(struct sched *s, struct kern_rows *r, int64_t now)
+{
+    int32_t decoding = 0;
+
+    share_rows(s);
+    find_pages(s);
     *r = (struct kern_rows){
         .ids = s->ids,
         .pos = s->pos,
@@ -185,32 +256,18 @@ static void plan(struct sched *s, struct kern_rows *r, int64_t now)
     for (int32_t i = 0; i < s->n_running; i++) {
         struct seq *q = s->running[i];
 
-        q->step_rows = 0;
-        q->step_out = -1;
         if (q->slot >= r->n_seqs)
             r->n_seqs = q->slot + 1;
-        if (q->n_gen && seq_pending(q) == 1) {
-            add_rows(s, r, q, 1);
-            decoding++;
-        }
-    }
-    for (int32_t i = 0; i < s->n_running && budget > 0; i++) {
-        struct seq *q = s->running[i];
-        int32_t n = seq_pending(q);
-
-        if (q->step_rows)
-            continue;
-        if (n > budget)
-            n = budget;
-        if (!q->start_us) {
+        decoding += q->n_gen && seq_pending(q) == 1;
+        if (q->step_rows && !q->start_us) {
             q->start_us = now;
             ring_prefill(q->job->ring, 0, (int32_t)q->job->n_ids);
         }
-        add_rows(s, r, q, n);
-        budget -= n;
+        add_rows(s, r, q);
     }
-    if (decoding > s->live.decode_rows_max)
-        s->live.decode_rows_max = decoding;
+    if ((uint64_t)decoding > s->live.decode_rows_max)
+        s->live.decode_rows_max = (uint64_t)decoding;
+    return r->n - decoding;
 }
 
 /* The logits of one sequence become its next id. */
@@ -252,7 +309,7 @@ static void advance(struct sched *s, struct seq *q, int64_t now)
     bool in_prompt = q->done < prompt;
 
     q->done += q->step_rows;
-    if (in_prompt) {
+    if (in_prompt && !q->n_gen) {
         ring_prefill(q->job->ring, q->done < prompt ? q->done : prompt,
                      prompt);
         q->news = true;
@@ -267,27 +324,31 @@ static void advance(struct sched *s, struct seq *q, int64_t now)
     s->live.tokens_out += (uint64_t)(q->n_gen - before);
 }
 
-static void adapt(struct sched *s, int64_t took_us, bool full)
+/* A step may take STEP_US, or twice what decoding alone takes here: smaller
+ * slices would only read all weights more often. */
+static void adapt(struct sched *s, int64_t took_us, int32_t prompt_rows)
 {
     int32_t least = s->chunk < SLICE_MIN ? s->chunk : SLICE_MIN;
+    int64_t limit = 2 * s->decode_us > STEP_US ? 2 * s->decode_us : STEP_US;
 
-    if (took_us > STEP_LONG_US && s->slice / 2 >= least)
+    if (!prompt_rows)
+        s->decode_us += (took_us - s->decode_us) / 4;
+    else if (took_us > limit && s->slice / 2 >= least)
         s->slice /= 2;
-    else if (took_us < STEP_SHORT_US && full && s->slice < s->chunk)
+    else if (took_us < limit / 2 && prompt_rows >= s->slice)
         s->slice = s->slice * 2 < s->chunk ? s->slice * 2 : s->chunk;
 }
 
 static void step(struct sched *s, int64_t began)
 {
     struct kern_rows r;
-    int32_t slice = s->slice;
+    int32_t prompt_rows = plan(s, &r, began);
 
-    plan(s, &r, began);
     forward_run(s->forward, &r);
     for (int32_t i = 0; i < s->n_running; i++)
         if (s->running[i]->step_rows)
             advance(s, s->running[i], mono_us());
-    adapt(s, mono_us() - began, r.n >= slice);
+    adapt(s, mono_us() - began, prompt_rows);
     s->live.steps++;
     s->live.rows += (uint64_t)r.n;
 }

@@ -5,9 +5,10 @@
  *
  *   safe point   inbox -> waiting; ended, cancelled and late sequences leave
  *                and give their pages back; waiting ones enter, in order,
- *                while a slot and all the pages they can ever need are free
- *   plan         one row for every decoding sequence, then slices of
- *                prompts, oldest first, up to `slice` rows
+ *                while a slot and the pages of their prompts are free
+ *   plan         one row for every decoding sequence, and up to `slice` rows
+ *                of prompts; where pages run out, the youngest sequence goes
+ *                back to the head of the queue
  *   forward      all rows in one batch
  *   publish      sample, commit, one wake-up per job
  *
@@ -57,6 +58,7 @@ struct sched {
     struct kv_pages *pages;
     int32_t *table;           /* [limits.parallel][max_pages] */
     int32_t slice;            /* prompt rows of a step now */
+    int64_t decode_us;        /* what a step without prompt rows takes */
     int32_t *ids, *pos, *seq, *out; /* [chunk + parallel], out [parallel] */
     float *logits;            /* [vocab] */
     uint32_t *mask;           /* one bit per id */

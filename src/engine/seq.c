@@ -42,26 +42,22 @@ void seq_free(struct seq *s)
     free(s);
 }
 
-int32_t seq_pages_needed(const struct seq *s)
+int32_t seq_pages(int32_t rows)
 {
-    /* the last id is never computed */
-    int32_t rows = (int32_t)s->job->n_ids + s->max_new - 1;
-
     return (rows + KV_PAGE - 1) / KV_PAGE;
 }
 
-bool seq_take_pages(struct seq *s, struct kv_pages *p, int32_t *table)
+bool seq_take_pages(struct seq *s, struct kv_pages *p, int32_t rows)
 {
-    int32_t need = seq_pages_needed(s);
+    int32_t more = seq_pages(rows) - s->n_pages;
 
-    if (kv_pages_total(p) - kv_pages_used(p) < (size_t)need)
+    if (more > 0 && kv_pages_left(p) < (size_t)more)
         return false;
-    s->pages = table;
-    for (int32_t i = 0; i < need; i++) {
-        table[i] = kv_pages_take(p);
-        BUG_ON(table[i] < 0);
+    for (; more > 0; more--) {
+        s->pages[s->n_pages] = kv_pages_take(p);
+        BUG_ON(s->pages[s->n_pages] < 0);
+        s->n_pages++;
     }
-    s->n_pages = need;
     return true;
 }
 
@@ -70,6 +66,12 @@ void seq_drop_pages(struct seq *s, struct kv_pages *p)
     for (int32_t i = 0; i < s->n_pages; i++)
         kv_pages_unref(p, s->pages[i]);
     s->n_pages = 0;
+    s->done = 0;
+}
+
+int32_t seq_rows(const struct seq *s)
+{
+    return (int32_t)s->job->n_ids + s->n_gen;
 }
 
 int32_t seq_id(const struct seq *s, int32_t i)
@@ -81,7 +83,7 @@ int32_t seq_id(const struct seq *s, int32_t i)
 
 int32_t seq_pending(const struct seq *s)
 {
-    return (int32_t)s->job->n_ids + s->n_gen - s->done;
+    return seq_rows(s) - s->done;
 }
 
 static bool is_stop(const struct job *j, int32_t id)

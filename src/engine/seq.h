@@ -23,7 +23,8 @@ struct seq {
     int32_t n_gen;
     int32_t done;           /* rows in the KV pages */
     void *guide;            /* state of job->guide */
-    int32_t *pages;         /* [n_pages], a row of the engine's table */
+    int32_t *pages;         /* [n_pages], a row of the engine's table, when
+                             * it has a slot */
     int32_t n_pages;        /* 0 while it waits */
     int32_t slot;           /* row of the page table; -1 while it waits */
     int32_t position;       /* last QUEUED position told; -1: none yet */
@@ -39,14 +40,16 @@ struct seq {
 struct seq *seq_new(struct job *j, int32_t context) MUST_CHECK;
 void seq_free(struct seq *s); /* NULL ok; the pages were given back */
 
-/* Pages that it can need at most. */
-int32_t seq_pages_needed(const struct seq *s);
-/* All of them at once, or none and false: decoding never runs out. */
-bool seq_take_pages(struct seq *s, struct kv_pages *p, int32_t *table)
+/* Pages of this many rows. */
+int32_t seq_pages(int32_t rows);
+/* So many that `rows` rows fit, or no more than before and false. */
+bool seq_take_pages(struct seq *s, struct kv_pages *p, int32_t rows)
     MUST_CHECK;
+/* Give all back; their rows are to be computed again. */
 void seq_drop_pages(struct seq *s, struct kv_pages *p);
 
-int32_t seq_id(const struct seq *s, int32_t i); /* i < all ids */
+int32_t seq_rows(const struct seq *s);          /* all ids so far */
+int32_t seq_id(const struct seq *s, int32_t i); /* i < seq_rows */
 int32_t seq_pending(const struct seq *s);       /* rows not computed yet */
 
 /* Append one id: event, stop ids, guide, limit. May end the sequence. */

@@ -68,6 +68,8 @@ struct gen_state { /* for /health and tests; a copy, never a lock held */
     uint64_t rows;           /* rows of all steps */
     uint64_t decode_rows_max;/* most sequences that shared one decode step */
     uint64_t tokens_out;     /* committed tokens of all sequences */
+    uint64_t sent_back;      /* sequences that lost their pages to older ones
+                              * and computed their rows again */
     size_t kv_pages, kv_pages_used;
     size_t bytes_weights, bytes_kv, bytes_workspace;
 };

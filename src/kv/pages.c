@@ -80,6 +80,11 @@ size_t kv_pages_used(const struct kv_pages *p)
     return p->used;
 }
 
+size_t kv_pages_left(const struct kv_pages *p)
+{
+    return p->n - p->used;
+}
+
 size_t kv_pages_bytes(const struct kv_pages *p)
 {
     return p->used * p->page_bytes;

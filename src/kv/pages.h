@@ -23,6 +23,7 @@ void kv_pages_unref(struct kv_pages *p, int32_t page);
 
 size_t kv_pages_total(const struct kv_pages *p);
 size_t kv_pages_used(const struct kv_pages *p);
+size_t kv_pages_left(const struct kv_pages *p); /* total without used */
 size_t kv_pages_bytes(const struct kv_pages *p); /* of the used ones */
 
 #endif

@@ -1,0 +1,128 @@
+/*
+ * Sharing an engine: a short prompt passes a long one, forced ids do not wait
+ * for a prompt, and where KV pages run out the texts stay what they are alone.
+ */
+#include "t/lib/model.h"
+
+#include "t/lib/tap.h"
+
+#define JOBS 6
+#define MAX 150  /* ids of an answer: three pages with its prompt */
+#define PAGES 7
+
+static struct job *job_of(size_t n, int32_t max_tokens, int32_t first)
+{
+    int32_t ids[512];
+    struct job *j;
+
+    for (size_t i = 0; i < n; i++)
+        ids[i] = (first + (int32_t)i * 7) % 256;
+    j = demo_job(ids, n, max_tokens);
+    j->n_stop = 0;
+    return j;
+}
+
+static struct gen *open_engine(const struct gguf *g, int32_t chunk,
+                               size_t kv_bytes)
+{
+    struct engine_config c;
+
+    engine_config_default(&c);
+    c.parallel = JOBS;
+    c.context = 512;
+    c.chunk = chunk;
+    c.kv_bytes = kv_bytes;
+    c.threads = 2;
+    return demo_engine(g, &c);
+}
+
+static int32_t done_of(struct job *j)
+{
+    struct ring_view v;
+
+    ring_look(j->ring, &v);
+    return v.prefill_done;
+}
+
+/* `j` ends while the prompt of `slow`, submitted before, is in its middle. */
+static void passes(struct gen *g, struct job *slow, struct job *j,
+                   const char *what)
+{
+    struct end_info end;
+
+    demo_submit(g, slow);
+    demo_submit(g, j);
+    demo_wait(j, NULL, 0, &end);
+    ok(end.reason == END_STOP || end.reason == END_LENGTH, "%s ends", what);
+    ok(done_of(slow) < 400, "while the long prompt has %d of 500 rows",
+       done_of(slow));
+    job_unref(j);
+    gen_cancel(g, slow);
+    demo_wait(slow, NULL, 0, NULL);
+    job_unref(slow);
+}
+
+static void short_prompts(struct gen *g)
+{
+    int32_t forced[20];
+    struct job *j = job_of(14, 2, 1);
+
+    passes(g, job_of(500, 2, 0), j, "a short prompt");
+    for (int i = 0; i < 20; i++)
+        forced[i] = i;
+    j = job_of(4, 30, 2);
+    j->guide = guide_forced_new(forced, 20);
+    passes(g, job_of(500, 2, 0), j, "a forced answer");
+}
+
+static void run_all(struct gen *g, int32_t ids[JOBS][MAX], int at_once)
+{
+    struct job *j[JOBS];
+
+    for (int i = 0; i < JOBS; i += at_once) {
+        for (int k = i; k < i + at_once; k++) {
+            j[k] = job_of(20 + 9 * (size_t)k, MAX, k);
+            if (k % 2)
+                j[k]->sampling = (struct sampling){1, 40, 0.95f, 0, 5};
+            demo_submit(g, j[k]);
+        }
+        for (int k = i; k < i + at_once; k++) {
+            is_int((int64_t)demo_wait(j[k], ids[k], MAX, NULL), MAX,
+                   "job %d, %d at once: every id", k, at_once);
+            job_unref(j[k]);
+        }
+    }
+}
+
+static void few_pages(const struct gguf *f, size_t page)
+{
+    static int32_t alone[JOBS][MAX], group[JOBS][MAX];
+    struct gen *g = open_engine(f, 16, (PAGES + 1) * page);
+    struct gen_state st;
+
+    run_all(g, alone, 1);
+    g->ops->state(g, &st);
+    is_int((int64_t)st.sent_back, 0, "alone nobody is sent back");
+    run_all(g, group, JOBS);
+    g->ops->state(g, &st);
+    ok(st.sent_back > 0, "together some are (%d times)", (int)st.sent_back);
+    ok(st.decode_rows_max > 2, "and yet %d decode at once",
+       (int)st.decode_rows_max);
+    is_int((int64_t)st.kv_pages_used, 0, "all pages came back");
+    ok(!memcmp(alone, group, sizeof(alone)), "every text is the same");
+    gen_free(g);
+}
+
+int main(void)
+{
+    struct gguf *f = demo_open(TINY_LLAMA);
+    struct gen *g = open_engine(f, 16, 0);
+    struct gen_state st;
+
+    g->ops->state(g, &st);
+    short_prompts(g);
+    gen_free(g);
+    few_pages(f, st.bytes_kv / st.kv_pages);
+    gguf_close(f);
+    return done();
+}
