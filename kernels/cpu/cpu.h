@@ -82,14 +82,21 @@ struct cpu_rope {
 
 #define CPU_ROPES 2 /* different rotations in one model */
 
+struct ints {
+    int32_t *p;
+    size_t cap;
+};
+
 struct cpu {
     struct kern k; /* first: the backend is cast from it */
     const struct cpu_set *set;
     struct pool *pool;
     /* The rows of the step, copied by begin. */
-    int32_t n, n_seqs, max_pages, n_out, top_page;
-    int32_t *ids, *pos, *seq, *pages, *out;
-    size_t rows_cap, pages_cap;
+    int32_t n, n_out, top_page;
+    struct ints ids, pos, seq; /* [n] */
+    struct ints out;           /* [n_out] */
+    struct ints first;         /* [sequences] where its list begins in: */
+    struct ints pages;         /* of each sequence, as many as are looked at */
     struct cpu_rope rope[CPU_ROPES];
     int next_rope;
 };

@@ -71,11 +71,12 @@ void cpu_free(struct kern *k)
     struct cpu *c = (struct cpu *)k;
 
     pool_free(c->pool);
-    free(c->ids);
-    free(c->pos);
-    free(c->seq);
-    free(c->out);
-    free(c->pages);
+    free(c->ids.p);
+    free(c->pos.p);
+    free(c->seq.p);
+    free(c->out.p);
+    free(c->first.p);
+    free(c->pages.p);
     for (int i = 0; i < CPU_ROPES; i++)
         free(c->rope[i].cs);
     free(c);

@@ -48,59 +48,80 @@ static void op_upload(struct kern *k, struct kern_buf *dst, size_t off,
         c->rope[i].inv = NULL;
 }
 
-static void copy_ints(int32_t **dst, const int32_t *src, size_t n, size_t cap)
+/* Room for n ints in *p, whose contents are lost when it grows. */
+static void room(int32_t **p, size_t *cap, size_t n)
 {
-    if (cap) {
-        free(*dst);
-        *dst = mem_array(int32_t, cap);
-    }
-    if (n)
-        memcpy(*dst, src, n * sizeof(**dst));
+    if (n <= *cap)
+        return;
+    free(*p);
+    *p = mem_array(int32_t, n);
+    *cap = n;
 }
 
-/* The largest page number any row will look at; all must be >= 0. */
-static int32_t top_page(const struct cpu *c)
+static void copy_ints(struct ints *dst, const int32_t *src, size_t n)
 {
-    int32_t top = 0;
+    room(&dst->p, &dst->cap, n);
+    if (n)
+        memcpy(dst->p, src, n * sizeof(*src));
+}
 
-    for (int32_t i = 0; i < c->n; i++) {
-        int32_t last = c->pos[i] / KV_PAGE;
-        const int32_t *pages;
+/* Of each sequence the pages that its rows look at, one list after another:
+ * no more than there are in use, however long a context may be. */
+static void copy_pages(struct cpu *c, const struct kern_rows *r)
+{
+    size_t seqs = zu(r->n_seqs), total = 0;
 
-        BUG_ON(c->pos[i] < 0 || last >= c->max_pages || c->seq[i] < 0 ||
-               c->seq[i] >= c->n_seqs);
-        pages = c->pages + zu(c->seq[i]) * zu(c->max_pages);
-        for (int32_t p = 0; p <= last; p++) {
-            BUG_ON(pages[p] < 0);
-            top = pages[p] > top ? pages[p] : top;
+    room(&c->first.p, &c->first.cap, seqs);
+    if (seqs)
+        memset(c->first.p, 0, seqs * sizeof(*c->first.p));
+    for (int32_t i = 0; i < r->n; i++) {
+        int32_t want = r->pos[i] / KV_PAGE + 1, *n;
+
+        BUG_ON(r->pos[i] < 0 || want > r->max_pages || r->seq[i] < 0 ||
+               r->seq[i] >= r->n_seqs);
+        n = &c->first.p[r->seq[i]];
+        *n = want > *n ? want : *n;
+    }
+    for (size_t q = 0; q < seqs; q++)
+        total += zu(c->first.p[q]);
+    BUG_ON(total > INT32_MAX);
+    room(&c->pages.p, &c->pages.cap, total);
+    total = 0;
+    c->top_page = 0;
+    for (size_t q = 0; q < seqs; q++) {
+        int32_t n = c->first.p[q];
+
+        c->first.p[q] = (int32_t)total;
+        for (int32_t i = 0; i < n; i++) {
+            int32_t page = r->pages[q * zu(r->max_pages) + zu(i)];
+
+            BUG_ON(page < 0);
+            c->top_page = page > c->top_page ? page : c->top_page;
+            c->pages.p[total++] = page;
         }
     }
-    return top;
+}
+
+/* The page list of a row's sequence. */
+static const int32_t *pages_of(const struct cpu *c, int64_t row)
+{
+    return c->pages.p + c->first.p[c->seq.p[row]];
 }
 
 static void op_begin(struct kern *k, const struct kern_rows *r)
 {
     struct cpu *c = cpu_of(k);
-    size_t n = zu(r->n), pages, grow_rows, grow_pages;
 
     BUG_ON(r->n_out < 0 || r->n_out > r->n);
-    BUG_ON(!mem_mul(&pages, zu(r->n_seqs), zu(r->max_pages)));
-    grow_rows = n > c->rows_cap ? n : 0;
-    grow_pages = pages > c->pages_cap ? pages : 0;
-    copy_ints(&c->ids, r->ids, n, grow_rows);
-    copy_ints(&c->pos, r->pos, n, grow_rows);
-    copy_ints(&c->seq, r->seq, n, grow_rows);
-    copy_ints(&c->out, r->out, zu(r->n_out), grow_rows);
-    copy_ints(&c->pages, r->pages, pages, grow_pages);
-    c->rows_cap += grow_rows ? grow_rows - c->rows_cap : 0;
-    c->pages_cap += grow_pages ? grow_pages - c->pages_cap : 0;
+    copy_ints(&c->ids, r->ids, zu(r->n));
+    copy_ints(&c->pos, r->pos, zu(r->n));
+    copy_ints(&c->seq, r->seq, zu(r->n));
+    copy_ints(&c->out, r->out, zu(r->n_out));
+    copy_pages(c, r);
     c->n = r->n;
-    c->n_seqs = r->n_seqs;
-    c->max_pages = r->max_pages;
     c->n_out = r->n_out;
     for (int32_t i = 0; i < c->n_out; i++)
-        BUG_ON(c->out[i] < 0 || c->out[i] >= c->n);
-    c->top_page = top_page(c);
+        BUG_ON(c->out.p[i] < 0 || c->out.p[i] >= c->n);
     for (int i = 0; i < CPU_ROPES; i++)
         c->rope[i].inv = NULL;
 }
@@ -114,8 +135,8 @@ static void op_embed(struct kern *k, struct kern_buf *dst,
 
     BUG_ON(row * zu(table->rows) > table->buf->bytes);
     for (int32_t i = 0; i < c->n; i++, y += cols) {
-        BUG_ON(c->ids[i] < 0 || c->ids[i] >= table->rows);
-        c->set->decode(table->type, table->buf->p + zu(c->ids[i]) * row, y,
+        BUG_ON(c->ids.p[i] < 0 || c->ids.p[i] >= table->rows);
+        c->set->decode(table->type, table->buf->p + zu(c->ids.p[i]) * row, y,
                        cols);
     }
 }
@@ -128,7 +149,7 @@ static void op_gather_out(struct kern *k, struct kern_buf *dst,
     const float *s = f32s(x, zu(c->n) * zu(width));
 
     for (int32_t i = 0; i < c->n_out; i++)
-        memcpy(y + zu(i) * zu(width), s + zu(c->out[i]) * zu(width),
+        memcpy(y + zu(i) * zu(width), s + zu(c->out.p[i]) * zu(width),
                zu(width) * sizeof(*y));
 }
 
@@ -372,7 +393,7 @@ static const float *rope_table(struct cpu *c, const struct kern_rope *rope)
     t->dims = rope->dims;
     for (size_t r = 0; r < zu(c->n); r++)
         for (size_t i = 0; i < half; i++) {
-            double angle = inv[i] * c->pos[r];
+            double angle = inv[i] * c->pos.p[r];
 
             t->cs[(r * half + i) * 2] = (float)cos(angle);
             t->cs[(r * half + i) * 2 + 1] = (float)sin(angle);
@@ -466,9 +487,9 @@ static void op_kv_store(struct kern *k, const struct kern_kv *kv,
     uint16_t *vd = (uint16_t *)(void *)kv->v->p + base;
 
     for (int32_t i = 0; i < c->n; i++) {
-        size_t entry = zu(c->seq[i]) * zu(c->max_pages) +
-                       zu(c->pos[i]) / KV_PAGE;
-        size_t off = zu(c->pages[entry]) * page + zu(c->pos[i]) % KV_PAGE * dim;
+        int32_t pos = c->pos.p[i];
+        size_t off = zu(pages_of(c, i)[pos / KV_PAGE]) * page +
+                     zu(pos % KV_PAGE) * dim;
 
         for (size_t h = 0; h < heads; h++, off += KV_PAGE * dim) {
             c->set->to_f16(kd + off, ks, dim);
@@ -505,8 +526,8 @@ static void attend_part(void *arg, int i, int n)
             .k = j->k + head,
             .v = j->v + head,
             .page_stride = j->page,
-            .pages = c->pages + zu(c->seq[row]) * zu(c->max_pages),
-            .pos = c->pos[row],
+            .pages = pages_of(c, row),
+            .pos = c->pos.p[row],
             .head_dim = j->head_dim,
             .scale = j->scale,
         };
@@ -537,7 +558,7 @@ static void op_attend(struct kern *k, struct kern_buf *dst,
 
     BUG_ON(heads % kv->kv_heads || dst == q);
     for (int32_t i = 0; i < c->n; i++)
-        work += (zu(c->pos[i]) + 1) * zu(heads) * zu(kv->head_dim);
+        work += (zu(c->pos.p[i]) + 1) * zu(heads) * zu(kv->head_dim);
     run(c, work, attend_part, &j);
 }
 
