@@ -97,7 +97,8 @@ struct gen {
 enum st gen_submit(struct gen *g, struct job *j, struct err *e) MUST_CHECK;
 void gen_cancel(struct gen *g, struct job *j);
 /* A stop string was found in the text above: end with END_STOP as if only
- * `keep` tokens (>= 1) had been generated. */
+ * `keep` tokens (>= 1) had been generated. Without effect when it has ended
+ * already: then END has the engine's reason and count. */
 void gen_finish(struct gen *g, struct job *j, int32_t keep);
 void gen_free(struct gen *g); /* NULL ok */
 

@@ -14,13 +14,13 @@ void guide_init(const struct guide *g, void *state)
 bool guide_allowed(const struct guide *g, const void *state, uint32_t *mask,
                    size_t n_vocab)
 {
-    return g && g->ops->allowed(g, state, mask, n_vocab);
+    return g && g->ops->allowed && g->ops->allowed(g, state, mask, n_vocab);
 }
 
 size_t guide_forced(const struct guide *g, const void *state, int32_t *ids,
                     size_t cap)
 {
-    return g ? g->ops->forced(g, state, ids, cap) : 0;
+    return g && g->ops->forced ? g->ops->forced(g, state, ids, cap) : 0;
 }
 
 enum guide_next guide_accept(const struct guide *g, void *state, int32_t id)

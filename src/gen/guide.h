@@ -26,12 +26,12 @@ struct guide_ops {
     /*
      * Narrow the choice: clear the bits of `mask` (one per id, n_vocab bits,
      * all set at entry) that may not come next. Returns false, mask
-     * untouched, when anything may.
+     * untouched, when anything may. NULL: always.
      */
     bool (*allowed)(const struct guide *g, const void *state, uint32_t *mask,
                     size_t n_vocab);
     /* Ids that must come next, in order: fills ids[0..cap), returns how many;
-     * 0 when the model chooses. */
+     * 0 when the model chooses. NULL: always. */
     size_t (*forced)(const struct guide *g, const void *state, int32_t *ids,
                      size_t cap);
     /* An id was committed. */

@@ -40,26 +40,6 @@ static void init(const struct guide *g, void *state)
     memset(state, 0, sizeof(struct pattern_state));
 }
 
-static bool allowed(const struct guide *g, const void *state, uint32_t *mask,
-                    size_t n_vocab)
-{
-    (void)g;
-    (void)state;
-    (void)mask;
-    (void)n_vocab;
-    return false;
-}
-
-static size_t forced(const struct guide *g, const void *state, int32_t *ids,
-                     size_t cap)
-{
-    (void)g;
-    (void)state;
-    (void)ids;
-    (void)cap;
-    return 0;
-}
-
 static enum guide_next accept(const struct guide *g, void *state, int32_t id)
 {
     const struct pattern *p = pattern_of(g);
@@ -92,8 +72,6 @@ static void pattern_free(struct guide *g)
 static const struct guide_ops ops = {
     .state_bytes = state_bytes,
     .init = init,
-    .allowed = allowed,
-    .forced = forced,
     .accept = accept,
     .free = pattern_free,
 };
