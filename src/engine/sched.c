@@ -207,20 +207,23 @@ static void share_rows(struct sched *s)
 
 /*
  * Where no page is left for the rows of one sequence, the youngest goes back
- * to the head of the queue. It keeps its ids and computes their rows anew when
- * it enters again; a row is the same then. The oldest never goes: alone it
- * has every page, and the context is no longer than those.
+ * to the head of its class in the queue. It keeps its ids and computes their
+ * rows anew when it enters again; a row is the same then. The oldest never
+ * goes: alone it has every page, and the context is no longer than those.
  */
 static void send_back(struct sched *s)
 {
-    struct seq *q = s->running[--s->n_running];
+    struct seq *q = s->running[--s->n_running], **at = &s->waiting;
 
+    while (*at && q->job->cls == JOB_BACKGROUND &&
+           (*at)->job->cls == JOB_NORMAL)
+        at = &(*at)->next;
     seq_drop_pages(q, s->pages);
     s->slot_used[q->slot] = false;
     q->slot = -1;
     q->step_rows = 0;
-    q->next = s->waiting;
-    s->waiting = q;
+    q->next = *at;
+    *at = q;
     s->n_waiting++;
     s->live.sent_back++;
 }
