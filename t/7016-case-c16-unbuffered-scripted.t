@@ -46,14 +46,20 @@ sub gaps {
 
 sub check {
     my ($name, $path, %o) = @_;
-    my $s = $h->stream($path, Pen::Http::chat(8), %o);
-    my @lines = $s->lines(20 * $slow);
-    is $s->finish, 0, "$name: curl ends well";
+    my ($end, @lines, @gaps, @odd);
+    # A busy machine may hold up one stream; nginx would hold up all three.
+    for (1 .. 3) {
+        my $s = $h->stream($path, Pen::Http::chat(8), %o);
+        @lines = $s->lines(20 * $slow);
+        $end = $s->finish;
+        @gaps = gaps(@lines);
+        # Were they held back and sent together, gaps would be near zero.
+        @odd = grep { $_ < 0.02 || $_ > 0.1 + 0.15 * $slow } @gaps;
+        last if @odd <= 1;
+    }
+    is $end, 0, "$name: curl ends well";
     is $lines[-1][1] =~ s/\r//r, 'data: [DONE]', "$name: to the end";
-    my @gaps = gaps(@lines);
     cmp_ok scalar @gaps, '>=', 5, "$name: one event a token";
-    # Were they held back and sent together, gaps would be near zero.
-    my @odd = grep { $_ < 0.02 || $_ > 0.1 + 0.15 * $slow } @gaps;
     ok @odd <= 1, "$name: gaps near 100 ms"
         or diag "gaps: @gaps";
 }
