@@ -28,15 +28,14 @@ struct kern_buf {
     void *heap;    /* what to free, when p lies in the heap */
 };
 
-/* One query head of one row against the cached positions 0..pos. */
+/* One query head of one row, and its running softmax: ops.c goes through the
+ * pages in order, a set adds the positions of one page. */
 struct cpu_attend {
-    const float *q;       /* [head_dim] */
-    float *out;           /* [head_dim], not q */
-    const uint16_t *k, *v; /* f16: this layer and kv head, page 0 */
-    size_t page_stride;   /* f16 elements from page to page */
-    const int32_t *pages; /* page of each 64 positions */
-    int32_t pos, head_dim;
+    const float *q;  /* [head_dim] */
+    float *out;      /* [head_dim], not q: sum of exp(score - max) * value */
+    int32_t head_dim;
     float scale;
+    float max, sum;  /* of the scores; of exp(score - max) */
 };
 
 struct cpu_set {
@@ -61,7 +60,10 @@ struct cpu_set {
     /* dst = x / sqrt(mean(x^2) + eps) * w; dst may be x */
     void (*norm)(float *dst, const float *x, const float *w, int32_t n,
                  float eps);
-    void (*attend)(const struct cpu_attend *a);
+    /* n <= KV_PAGE positions, k and v f16 [KV_PAGE][head_dim]; what follows
+     * the n may be read and counts for nothing */
+    void (*attend)(struct cpu_attend *a, const uint16_t *k, const uint16_t *v,
+                   int32_t n);
     /* gate = gate / (1 + exp(-gate)) * up, each element for itself */
     void (*swiglu)(float *gate, const float *up, size_t n);
     void (*to_f16)(uint16_t *dst, const float *src, size_t n);

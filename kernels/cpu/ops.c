@@ -510,30 +510,44 @@ struct attend_job {
     float scale;
 };
 
+/* Positions 0..pos in order, page by page, whatever page holds them. */
+static void attend_head(const struct attend_job *j, int64_t row, int64_t head)
+{
+    const struct cpu *c = j->c;
+    size_t dim = zu(j->head_dim);
+    size_t at = (size_t)(row * j->heads + head) * dim;
+    size_t kv_head = (size_t)(head / j->group) * KV_PAGE * dim;
+    const int32_t *page = pages_of(c, row);
+    int32_t left = c->pos.p[row] + 1;
+    struct cpu_attend a = {
+        .q = j->q + at,
+        .out = j->dst + at,
+        .head_dim = j->head_dim,
+        .scale = j->scale,
+        .max = -INFINITY,
+    };
+    float inv;
+
+    memset(a.out, 0, dim * sizeof(*a.out));
+    for (; left > 0; left -= KV_PAGE, page++) {
+        size_t off = zu(*page) * j->page + kv_head;
+
+        c->set->attend(&a, j->k + off, j->v + off,
+                       left < KV_PAGE ? left : KV_PAGE);
+    }
+    inv = 1.0f / a.sum;
+    for (size_t d = 0; d < dim; d++)
+        a.out[d] *= inv;
+}
+
 static void attend_part(void *arg, int i, int n)
 {
     const struct attend_job *j = arg;
-    const struct cpu *c = j->c;
-    int64_t items = (int64_t)c->n * j->heads;
+    int64_t items = (int64_t)j->c->n * j->heads;
 
     /* Interleaved: later rows of a prefill see more positions. */
-    for (int64_t p = i; p < items; p += n) {
-        int64_t row = p / j->heads, kv_head = p % j->heads / j->group;
-        size_t head = (size_t)kv_head * KV_PAGE * (size_t)j->head_dim;
-        struct cpu_attend a = {
-            .q = j->q + p * j->head_dim,
-            .out = j->dst + p * j->head_dim,
-            .k = j->k + head,
-            .v = j->v + head,
-            .page_stride = j->page,
-            .pages = pages_of(c, row),
-            .pos = c->pos.p[row],
-            .head_dim = j->head_dim,
-            .scale = j->scale,
-        };
-
-        c->set->attend(&a);
-    }
+    for (int64_t p = i; p < items; p += n)
+        attend_head(j, p / j->heads, p % j->heads);
 }
 
 static void op_attend(struct kern *k, struct kern_buf *dst,

@@ -71,47 +71,28 @@ static float ref_dot_f16(const float *q, const uint16_t *k, int32_t n)
     return cpu_sum8(sum);
 }
 
-/* One block of n positions; *max and *sum are the running softmax. */
-static void ref_attend_block(const struct cpu_attend *a, const uint16_t *k,
-                             const uint16_t *v, int32_t n, float *max,
-                             float *sum)
+static void ref_attend(struct cpu_attend *a, const uint16_t *k,
+                       const uint16_t *v, int32_t n)
 {
-    float p[KV_PAGE], s[8] = {0}, top = *max, keep;
+    float p[KV_PAGE], s[8] = {0}, top = a->max, keep;
 
     for (int32_t j = 0; j < n; j++) {
         p[j] = ref_dot_f16(a->q, k + (size_t)j * (size_t)a->head_dim,
                            a->head_dim) * a->scale;
         top = p[j] > top ? p[j] : top;
     }
-    keep = expf(*max - top);
+    keep = expf(a->max - top);
     for (int32_t j = 0; j < n; j++) {
         p[j] = expf(p[j] - top);
         s[j % 8] += p[j];
     }
-    *sum = *sum * keep + cpu_sum8(s);
-    *max = top;
+    a->sum = a->sum * keep + cpu_sum8(s);
+    a->max = top;
     for (int32_t d = 0; d < a->head_dim; d++)
         a->out[d] *= keep;
     for (int32_t j = 0; j < n; j++, v += a->head_dim)
         for (int32_t d = 0; d < a->head_dim; d++)
             a->out[d] += p[j] * quant_f16_f32(v[d]);
-}
-
-static void ref_attend(const struct cpu_attend *a)
-{
-    float max = -INFINITY, sum = 0, inv;
-
-    for (int32_t d = 0; d < a->head_dim; d++)
-        a->out[d] = 0;
-    for (int32_t p = 0; p <= a->pos; p += KV_PAGE) {
-        size_t off = (size_t)a->pages[p / KV_PAGE] * a->page_stride;
-        int32_t n = a->pos + 1 - p < KV_PAGE ? a->pos + 1 - p : KV_PAGE;
-
-        ref_attend_block(a, a->k + off, a->v + off, n, &max, &sum);
-    }
-    inv = 1.0f / sum;
-    for (int32_t d = 0; d < a->head_dim; d++)
-        a->out[d] *= inv;
 }
 
 static void ref_swiglu(float *gate, const float *up, size_t n)

@@ -549,17 +549,18 @@ INLINE void mix(const int nd, const struct cpu_attend *a, const uint16_t *v,
         _mm256_storeu_ps(a->out + d + 8 * c, o[c]);
 }
 
-/* One block of n positions; *max and *sum are the running softmax. Keys of
- * the page beyond n may be read (they are the page's own memory) but count
- * for nothing. */
-static void attend_block(const struct cpu_attend *a, const uint16_t *k,
-                         const uint16_t *v, int32_t n, float *max, float *sum)
+static void avx2_attend(struct cpu_attend *a, const uint16_t *k,
+                        const uint16_t *v, int32_t n)
 {
     _Alignas(32) float p[KV_PAGE];
-    float top = *max, keep;
+    float top = a->max, keep;
     size_t dim = (size_t)a->head_dim, d = 0;
     __m256 s = _mm256_setzero_ps(), t;
 
+    if (dim % 8) {
+        cpu_set_ref.attend(a, k, v, n);
+        return;
+    }
     for (int32_t j = 0; j < n; j += 4)
         score4(a, k + (size_t)j * dim, p + j);
     for (int32_t j = 0; j < n; j++)
@@ -573,33 +574,13 @@ static void attend_block(const struct cpu_attend *a, const uint16_t *k,
         s = _mm256_add_ps(s, e);
         _mm256_store_ps(p + j, e);
     }
-    keep = _mm256_cvtss_f32(exp8(_mm256_set1_ps(*max - top)));
-    *sum = *sum * keep + sum8(s);
-    *max = top;
+    keep = _mm256_cvtss_f32(exp8(_mm256_set1_ps(a->max - top)));
+    a->sum = a->sum * keep + sum8(s);
+    a->max = top;
     for (; d + 32 <= dim; d += 32)
         mix(4, a, v, n, p, keep, d);
     for (; d < dim; d += 8)
         mix(1, a, v, n, p, keep, d);
-}
-
-static void avx2_attend(const struct cpu_attend *a)
-{
-    float max = -INFINITY, sum = 0, inv;
-
-    if (a->head_dim % 8) {
-        cpu_set_ref.attend(a);
-        return;
-    }
-    memset(a->out, 0, sizeof(*a->out) * (size_t)a->head_dim);
-    for (int32_t p = 0; p <= a->pos; p += KV_PAGE) {
-        size_t off = (size_t)a->pages[p / KV_PAGE] * a->page_stride;
-        int32_t n = a->pos + 1 - p < KV_PAGE ? a->pos + 1 - p : KV_PAGE;
-
-        attend_block(a, a->k + off, a->v + off, n, &max, &sum);
-    }
-    inv = 1.0f / sum;
-    for (int32_t d = 0; d < a->head_dim; d++)
-        a->out[d] *= inv;
 }
 
 const struct cpu_set cpu_set_avx2 = {
