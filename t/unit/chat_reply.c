@@ -193,6 +193,7 @@ static void test_text(void)
     test_splits("The quick brown fox jumps", &fox, 1, "The quick br"); /* C11 */
     test_splits("The quick brown fox jumps", &cat, 1,
                 "The quick brown fox jumps");
+    test_splits("The quick own", &cat, 1, "The quick own"); /* held to the end */
     test_splits("x ab cd y", both, 2, "x a"); /* the first to be complete */
     test_splits("x ab cd y", same, 2, "x a"); /* of equals, the longest */
     test_splits("aaaab", &again, 1, "aa");    /* overlapping heads */
@@ -298,6 +299,7 @@ static void test_reasoning(void)
     feed(&x, "\xe6", 1);
     special(&x, "<think>");
     feed(&x, "\xbc", 1);
+    feed(&x, "\xa2", 1);
     feed_text(&x, "t");
     special(&x, "</think>");
     feed_text(&x, "more");

@@ -3,6 +3,7 @@
  * (made by the Python reference there, agreed on by llama.cpp; its README).
  */
 #include "base/buf.h"
+#include "chat/segment.h"
 #include "chat/vocab.h"
 #include "json/read.h"
 
@@ -73,12 +74,35 @@ static void demo(const struct tok *t, const struct gguf *g)
     ids_release(&stop);
 }
 
+/* C36: exactly one BOS, whether or not the template spells it. */
+static void one_bos(const struct tok *t, enum tok_mode mode, const char *s)
+{
+    struct segments list;
+    struct arena a;
+    struct ids ids;
+    struct err e;
+
+    arena_init(&a, 4096);
+    ids_init(&ids, 64);
+    segments_init(&list, &a);
+    segments_add(&list, mode, s, strlen(s));
+    ok(segments_encode(&list, t, &ids, &e) == ST_OK && ids.n > 2 &&
+           ids.p[0] == tok_bos(t) && ids.p[1] != tok_bos(t),
+       "C36: one BOS before %s '%s'",
+       mode == TOK_MARKUP ? "markup" : "content", s);
+    ids_release(&ids);
+    arena_release(&a);
+}
+
 static void llama(const struct tok *t, const struct gguf *g)
 {
     struct ids stop;
 
     is_int(tok_bos(t), 1, "BOS");
     ok(tok_add_bos(t), "begins a prompt");
+    one_bos(t, TOK_MARKUP, "Hello you");
+    one_bos(t, TOK_MARKUP, "<s>Hello you");
+    one_bos(t, TOK_CONTENT, "<s>Hello you");
     ids_init(&stop, 8);
     ok(vocab_stop_ids(g, t, &stop, NULL) == ST_OK && stop.n == 1 &&
            stop.p[0] == 2, "</s> is the only stop id");

@@ -145,7 +145,7 @@ static void test_pretok(void)
 static void test_bpe(void)
 {
     static const char *const merges[] = {"l o", "lo w", "o w", "< x", "<x >",
-                                         "e s", "t h", NULL};
+                                         "e s", "t h", "l o", NULL};
     struct tok *t;
     int32_t lo, low, ow, es, th;
 
@@ -161,7 +161,7 @@ static void test_bpe(void)
     add("<x>y", TOK_USER, 0);
     is_int(lo, 256, "ids as expected below");
     t = make(TOK_BPE, "qwen2", merges, false);
-    is_str(CONTENT(t, "low"), "257", "merges by rank");
+    is_str(CONTENT(t, "low"), "257", "merges by rank; of a pair that is twice there, the first");
     is_str(CONTENT(t, "ow lol"), "258 32 256 108", "within words only");
     is_str(CONTENT(t, ""), "", "nothing gives nothing");
     is_str(CONTENT(t, "\0a\0"), "0 97 0", "NUL is data");
@@ -229,12 +229,14 @@ static void test_spm(void)
     add("s", TOK_NORMAL, -6);               /* 266 */
     add("aa", TOK_NORMAL, -7);              /* 267 */
     add("\n\n", TOK_USER, 0);               /* 268 */
+    add("sa", TOK_NORMAL, -7);              /* 269 */
     t = make(TOK_SPM, NULL, NULL, true);
     is_str(CONTENT(t, "ab"), "263", "a space leads");
     is_str(CONTENT(t, "bab"), "258 260 261", "the best score first");
     is_str(CONTENT(t, " ab"), "258 263", "it leads a space too");
     is_str(CONTENT(t, ""), "", "but not nothing");
     is_str(CONTENT(t, "aaa"), "258 267 259", "of equals the leftmost");
+    is_str(CONTENT(t, "saa"), "258 269 259", "of equal scores as well");
     is_str(CONTENT(t, "a\xc3\xa9"), "258 259 197 171", "bytes of a character");
     is_str(CONTENT(t, "a\xff" "a"), "258 259 257 259", "an invalid byte");
     is_str(CONTENT(t, "<s>"), "258 264 64", "content: no control token");
