@@ -141,6 +141,24 @@ static void greedy_and_logprobs(struct sampler *s)
        "one finite logit: that one");
 }
 
+/* Equal weights have exact sums: which ids come at a cut's very edge? */
+static void edge(struct sampler *s, float top_p, float min_p, uint32_t want,
+                 const char *what)
+{
+    static const float equal[VOCAB];
+    const struct sampling p = {1, 0, top_p, min_p, 3};
+    uint32_t seen = 0;
+
+    for (int i = 0; i < 2000; i++) {
+        struct sample_at at = {p.seed, 0, i};
+        struct sample_out out;
+
+        if (sample(s, equal, NULL, &p, &at, 0, &out))
+            seen |= 1u << out.id;
+    }
+    is_int(seen, want, "twelve equal ids, %s", what);
+}
+
 int main(void)
 {
     struct sampler *s = sampler_new(VOCAB);
@@ -158,6 +176,9 @@ int main(void)
     distribution(s, &(struct sampling){2, 7, 0.9f, 0.3f, 7}, NULL, "all");
     distribution(s, &(struct sampling){1, 5, 0.9f, 0, 8}, &mask, "masked");
     distribution(s, &(struct sampling){1, 0, 1e-6f, 0, 9}, NULL, "tiny top_p");
+    edge(s, 0.5f, 0, 0x3f, "top_p 0.5: six reach it");
+    edge(s, 0.86f, 0, 0x7ff, "top_p 0.86: the eleventh passes it");
+    edge(s, 1, 1, 0xfff, "min_p 1: none is below the best");
     sampler_free(s);
     return done();
 }

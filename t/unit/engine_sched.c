@@ -82,6 +82,38 @@ static void together(struct gen *g)
     is_int(st.running + st.waiting, 0, "nobody is left");
 }
 
+/* So hot that every id is as likely as any other: what is drawn depends on
+ * seed, choice and position, and on nothing else. */
+static void draw(struct gen *g, uint64_t seed, int32_t choice,
+                 int32_t ids[MAX])
+{
+    struct job *j = long_job(8, MAX);
+
+    j->sampling = (struct sampling){1e9f, 0, 1, 0, seed};
+    j->choice = choice;
+    j->n_stop = 0;
+    demo_submit(g, j);
+    demo_wait(j, ids, MAX, NULL);
+    job_unref(j);
+}
+
+static void draws(struct gen *g)
+{
+    int32_t a[MAX], b[MAX];
+    int same = 0;
+
+    draw(g, 7, 0, a);
+    draw(g, 7, 0, b);
+    ok(!memcmp(a, b, sizeof(a)), "a seed gives the same text twice");
+    for (int i = 1; i < MAX; i++)
+        same += a[i] == a[i - 1];
+    ok(same < MAX / 4, "every position has a draw of its own");
+    draw(g, 8, 0, b);
+    ok(memcmp(a, b, sizeof(a)), "another seed gives another text");
+    draw(g, 7, 1, b);
+    ok(memcmp(a, b, sizeof(a)), "and so does another choice");
+}
+
 static void greedy(struct gen *g)
 {
     struct job *j = demo_job(hello, HELLO_N, MAX);
@@ -182,6 +214,7 @@ static void forced(struct gen *g)
     ok(n == 130 && !memcmp(ids, want, sizeof(want)), "forced ids come out");
     ok(end.reason == END_STOP && end.completion_tokens == 130, "then stop");
     ok(after.steps - before.steps <= 2, "and cost no step of their own");
+    is_int(after.tokens_out - before.tokens_out, 130, "but count as written");
     job_unref(j);
 
     j = demo_job(hello, HELLO_N, 4);
@@ -342,6 +375,7 @@ int main(void)
     struct end_info end;
 
     together(gen);
+    draws(gen);
     context_end(gen);
     gen_free(gen);
     gguf_close(g);
