@@ -359,6 +359,8 @@ static void join_chunk(struct joined *j, const struct json *v)
     if (!j->n)
         j->role_first = json_is(json_at(v, "choices.0.delta.role"),
                                 "assistant");
+    else if (json_at(v, "choices.0.delta.role"))
+        j->role_first = false; /* it comes once */
     if (choice && !finish)
         j->finish_key = false;
     if (finish && finish->type == JSON_STR) {

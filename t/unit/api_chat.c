@@ -160,6 +160,7 @@ static void usage_places(struct apit *t)
 
     for (size_t i = 0; i < 4; i++) {
         const struct json *last, *list;
+        size_t nulls = 0;
 
         snprintf(more, sizeof(more), ",\"stream\":true%s", want[i].options);
         call_do(&c, t, chat, forced(body, sizeof(body), "One two", more));
@@ -172,6 +173,10 @@ static void usage_places(struct apit *t)
             usage_adds_up(j.usage, "case C08");
             is_int(j.usage_at, j.n - 1, "case C08: in the last chunk");
         }
+        for (size_t k = 0; k + 1 < j.n; k++)
+            nulls += json_get(j.chunk[k], "usage") != NULL;
+        is_int(nulls, want[i].own_chunk ? j.n - 1 : 0,
+               "case C08 %zu: null in the others when it has its own", i);
         is_int(list ? (intmax_t)list->n : -1, want[i].own_chunk ? 0 : 1,
                "case C08 %zu: choices of the last chunk", i);
         join_release(&j);
@@ -235,6 +240,8 @@ static void stops(struct apit *t)
 {
     static const char *const fox = "The quick brown fox jumps";
     char body[1024], h[64];
+    int64_t tokens[2];
+    const struct json *v;
     struct joined j;
     struct call c;
     struct arena a;
@@ -255,9 +262,10 @@ static void stops(struct apit *t)
                "case C11: row");
         call_release(&c);
         call_do(&c, t, chat, forced(body, sizeof(body), fox, stop));
-        ok(json_str_is(json_at(call_json(&c, &a),
-                               "choices.0.message.content"), want),
+        v = call_json(&c, &a);
+        ok(json_str_is(json_at(v, "choices.0.message.content"), want),
            "case C11: chat, whole");
+        tokens[k] = json_int(json_at(v, "usage.completion_tokens"));
         arena_release(&a);
         call_release(&c);
         call_do(&c, t, text, forced_text(body, sizeof(body), fox, more));
@@ -271,6 +279,8 @@ static void stops(struct apit *t)
         arena_release(&a);
         call_release(&c);
     }
+    ok(tokens[0] > 0 && tokens[0] < tokens[1],
+       "case C11: what came behind the stop is not counted");
 }
 
 /* C10's three endings, by the script: it loops over "one two ... <|im_end|>". */
@@ -334,6 +344,15 @@ static void reasoning(struct apit *t)
     arena_release(&a);
     join_release(&j);
     call_release(&c);
+
+    call_do(&c, t, chat, forced(body, sizeof(body), "Hello there",
+                                ",\"reasoning_effort\":\"high\""));
+    v = call_json(&c, &a);
+    ok(json_str_is(json_at(v, "choices.0.message.content"), "Hello there") &&
+           !json_at(v, "choices.0.message.reasoning_content"),
+       "a forced answer is the answer, not its reasoning");
+    arena_release(&a);
+    call_release(&c);
 }
 
 static void context(struct apit *t)
@@ -361,6 +380,22 @@ static void context(struct apit *t)
         ok(strstr(json_get(v, "message")->str.s,
                   "maximum context length is 512 tokens"),
            "case C33: both numbers");
+        arena_release(&a);
+        call_release(&c);
+    }
+    for (int fits = 0; fits < 2; fits++) {
+        size_t n = (size_t)snprintf(body, 8192, "{\"prompt\":[5");
+
+        for (int i = 1; i < 512 - fits; i++)
+            n += (size_t)snprintf(body + n, 8192 - n, ",5");
+        snprintf(body + n, 8192 - n, "]}");
+        call_do(&c, t, text, body);
+        v = call_json(&c, &a);
+        is_int(call_status(&c), fits ? 200 : 400,
+               "case C33: a prompt of %d tokens in 512", 512 - fits);
+        if (fits)
+            is_int(json_int(json_at(v, "usage.completion_tokens")), 1,
+                   "case C33: leaves room for one");
         arena_release(&a);
         call_release(&c);
     }

@@ -71,6 +71,11 @@ static void in_the_stream(struct apit *t)
     is_str(row_get(&c, "finish_reason", h, sizeof(h)), "slow_client",
            "a client that does not read: the first reason counts");
     call_release(&c);
+
+    call_do(&c, t, chat, CHAT(",\"max_tokens\":4000,\"stop\":\"two\""));
+    ok(number(&c, "total_ms") < 2000,
+       "a stop string ends the generation, not only the answer");
+    call_release(&c);
 }
 
 /* The daemon's own end: what runs is cut off, and says so. */
@@ -115,9 +120,11 @@ static void in_the_queue(struct apit *t)
         is_str(call_header(&more[i], "Retry-After", h, sizeof(h)), "5",
                "case C39: Retry-After");
         is_str(row_get(&more[i], "status || ' ' || finish_reason || ' ' || "
+                                 "state || ' ' || "
                                  "coalesce(prompt_tokens, 'no tokens')",
                        h, sizeof(h)),
-               "503 refused no tokens", "case C39: a row, nothing used");
+               "503 refused failed no tokens",
+               "case C39: a row, nothing used");
         call_release(&more[i]);
     }
     api_gone(&b.x);
@@ -246,6 +253,7 @@ static void locked_database(struct apit *t)
     ok(strstr(c.out.p, "data: [DONE]\n\n") && call_status(&c) == 200,
        "case C44: completely");
     ok(mono_ms() - start < 3000, "case C44: without the lock's delay");
+    ok(mono_ms() - start >= 90, "but it gave the row a moment");
     sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
     sqlite3_close(db);
     is_str(row_get(&c, "state || ' ' || finish_reason", h, sizeof(h)),

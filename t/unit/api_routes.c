@@ -95,6 +95,14 @@ static void models(struct apit *t)
     is_error(&c, 404, "not_found_error", "model", "model_not_found",
              "an unknown model");
     call_release(&c);
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const near[] = {"/v1/models/dem", "/v1/models/Demo",
+                                           "/v1/models/demo2"};
+
+        call_do(&c, t, near[i], NULL);
+        is_int(call_status(&c), 404, "%s is another name", near[i]);
+        call_release(&c);
+    }
     call_do(&c, t, chat, "{\"model\":\"gpt-9\",\"messages\":[{\"role\":"
                          "\"user\",\"content\":\"Hi\"}]}");
     is_error(&c, 404, "not_found_error", "model", "model_not_found",
