@@ -2,6 +2,8 @@
 #include "db/db.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -171,6 +173,40 @@ static void test_race(void)
     is_int(good, 4, "four processes create one database");
 }
 
+/*
+ * The disk is full after 4 KiB, 8 KiB, ...: wherever a migration was cut
+ * off, the next start finds all of it or nothing.
+ */
+static void test_cut_off(void)
+{
+    struct rlimit old, tight;
+    int bad = 0, cut = 0;
+
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    tight = old;
+    for (unsigned kib = 4; kib <= 128; kib += 4) {
+        char name[32];
+        const char *path;
+        struct db_stmt *s;
+        struct db *db;
+
+        snprintf(name, sizeof(name), "cut%u.db", kib);
+        path = tmpdir_path(name);
+        tight.rlim_cur = kib * 1024;
+        setrlimit(RLIMIT_FSIZE, &tight);
+        cut += db_open(&db, path, DB_WRITE, &e) != ST_OK;
+        db_close(db);
+        setrlimit(RLIMIT_FSIZE, &old);
+        bad += db_open(&db, path, DB_WRITE, &e) != ST_OK ||
+               db_stmt(&s, db, SQL_KEY_LIST, &e) != ST_OK ||
+               db_stmt(&s, db, SQL_LEDGER_LIST, &e) != ST_OK;
+        db_close(db);
+    }
+    ok(cut > 3, "migrations that no space was left for (%d)", cut);
+    is_int(bad, 0, "happen at the next start, from their beginning");
+}
+
 int main(void)
 {
     tmpdir_make();
@@ -179,6 +215,7 @@ int main(void)
     test_owner();
     test_statements();
     test_race();
+    test_cut_off();
     tmpdir_remove();
     return done();
 }

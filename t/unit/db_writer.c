@@ -120,6 +120,24 @@ static void test_many(void)
     is_int(count_rows(path), 2000, "and in the file");
 }
 
+/* More than one group waits when the process ends. */
+static void test_close(void)
+{
+    const char *path = tmpdir_path("close.db");
+    struct db_writer *w;
+
+    done_n = 0;
+    ok(db_writer_open(&w, path, 10000, &e) == ST_OK, "open");
+    for (int i = 0; i < 2500; i++) {
+        struct db_post p = post_of(i, 0, ST_OK);
+
+        db_post_always(w, &p);
+    }
+    db_writer_close(w, 20000);
+    is_int(done_n, 2500, "closing commits what waits");
+    is_int(count_rows(path), 2500, "all of it");
+}
+
 static void test_retry(void)
 {
     const char *path = tmpdir_path("retry.db");
@@ -222,6 +240,7 @@ int main(void)
 {
     tmpdir_make();
     test_many();
+    test_close();
     test_retry();
     test_full();
     test_disk();
