@@ -153,6 +153,10 @@ for my $n ($big, $sig, 1 << 62, 1 << 40) {
     fails "second dimension $n", patch('first.weight.dims', u64($n), 8),
         qr/'first\.weight'.*(overflows|past the file)/;
 }
+fails "dimensions @$_, whose size wraps to 0",
+    (gguf_good(tensors => [['a.weight', $_, 0, 'x' x 16]]))[0],
+    qr/'a\.weight'.*overflows/
+    for [4, 1 << 62], [4, 1 << 31, 1 << 31], [4, 1, 1 << 31, 1 << 31];
 fails 'one row more than the file has', patch('norm.weight.dims', u64(9)),
     qr/'norm\.weight'.*36 bytes.*past the file/;
 fails 'a row that is no whole number of blocks',
