@@ -60,4 +60,11 @@ my ($body) = $help =~ /--body-max .*\[(\w+)\]/;
 like $nginx, qr/client_max_body_size $body;/, "nginx's body cap is ours";
 my ($socket) = $help =~ /--socket .*\[(\S+)\]/;
 like $nginx, qr/fastcgi_pass unix:\Q$socket\E;/, "nginx's path is ours";
+my ($longest) = $help =~ /--request-timeout .*\[(\d+)\]/;
+my ($read) = $nginx =~ /^ *fastcgi_read_timeout (\d+)s;/m;
+cmp_ok $read // 0, '>', $longest, 'nginx waits longer than the daemon';
+# What keeps working by another means, or cannot be seen from outside.
+like $nginx, qr/^ *\Q$_\E;/m, $_ for 'fastcgi_buffering off',
+    'fastcgi_request_buffering on', 'fastcgi_ignore_client_abort off',
+    'fastcgi_intercept_errors off', 'fastcgi_param HTTP_PROXY      ""';
 done_testing;
