@@ -56,6 +56,8 @@ static const struct key keys[] = {
      "generations that run together"},
     {"context", K_INT, AT(context), "0", 0, 16777216, "TOKENS",
      "window of one request; 0: the model's own"},
+    {"kv-memory", K_BYTES, AT(kv_memory), "0", 0, (int64_t)1 << 44, "BYTES",
+     "keys and values of all requests (k, m, g); 0: at most 1g, or one context"},
     {"max-queue", K_INT, AT(max_queue), "64", 0, 100000, "N",
      "requests that may wait; more are answered 503"},
     {"default-max-tokens", K_INT, AT(default_max_tokens), "4096", 1, 16777216,

@@ -18,6 +18,7 @@ struct conf {
     char *socket, *listen, *socket_group, *cors_origin;
     int64_t socket_mode;       /* permission bits */
     int64_t threads, parallel, context, max_queue;
+    int64_t kv_memory;         /* bytes, 0: see engine_config.kv_bytes */
     int64_t default_max_tokens;
     int64_t body_max;          /* bytes */
     int64_t request_timeout;   /* seconds, 0: none */

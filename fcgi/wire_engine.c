@@ -13,5 +13,6 @@ enum st wire_gen_open(struct gen **out, const struct gguf *g,
     ec.context = (int32_t)c->context;
     ec.parallel = (int32_t)c->parallel;
     ec.max_queue = (int32_t)c->max_queue;
+    ec.kv_bytes = (size_t)c->kv_memory;
     return engine_open(out, g, &ec, e);
 }

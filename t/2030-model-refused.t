@@ -102,6 +102,15 @@ like scaled([$factor, 6, pack 'f<', 'inf']), qr/\Q$factor\E: a number over 0/, '
 like scaled(freqs(1, 8, 8)), qr/rope_freqs\.weight: the shape is/, 'factors for another size';
 like scaled(freqs(1, 0)), qr/rope_freqs\.weight: factor 1 is not over 0/, 'a factor of 0 among them';
 
+# A context beyond the default budget for keys and values (1 GiB).
+my $large = $bytes;
+u32('llama.context_length', 1 << 24)->($large);
+gguf_write("$tmp/large.gguf", $large);
+system("$bin run -m $tmp/large.gguf --ids 5 -n 1 >/dev/null");
+is $?, 0, 'one that the file names is cut to the budget';
+system("$bin run -m $tmp/large.gguf --ids 5 -n 1 --context 5000000 >/dev/null");
+is $?, 0, 'one that was asked for is kept';
+
 my $said = `$bin run -m $good --ids 5 -n 1 --backend cuda 2>&1`;
 is $? >> 8, 2, 'a backend that is not built is a usage error';
 like $said, qr/no CUDA/, '  that says so';

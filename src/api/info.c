@@ -155,6 +155,7 @@ static void write_gen(struct jw *w, const struct catalog_model *m)
     jw_obj(w);
     jw_kint(w, "pages", (int64_t)s.kv_pages);
     jw_kint(w, "pages_used", (int64_t)s.kv_pages_used);
+    jw_kint(w, "sent_back", (int64_t)s.sent_back);
     jw_obj_end(w);
     jw_key(w, "bytes");
     jw_obj(w);

@@ -186,6 +186,8 @@ static enum st size_kv(struct sched *s, const struct engine_config *c,
                        "%d is not from 2 to the model's %d", context,
                        s->model->context);
     one = ((size_t)context + KV_PAGE - 1) / KV_PAGE;
+    if (!c->kv_bytes && c->context && fit < one)
+        fit = one;
     if (fit < one && (c->context || !fit))
         return err_set(e, ST_NOMEM, "context",
                        "%d positions need %zu bytes of keys and values; %zu "

@@ -20,7 +20,8 @@ struct engine_config {
     int32_t parallel;      /* sequences that run together, 1-256 */
     int32_t max_queue;     /* jobs that may wait, 0-100000 */
     int32_t chunk;         /* rows of a prefill slice per step; 0: 128 */
-    size_t kv_bytes;       /* KV budget; 0: parallel * context, at most 1 GiB */
+    size_t kv_bytes;       /* KV budget of parallel * context; 0: 1 GiB, or
+                            * what one `context` that was asked for needs */
 };
 
 void engine_config_default(struct engine_config *c);

@@ -113,6 +113,29 @@ static void few_pages(const struct gguf *f, size_t page)
     gen_free(g);
 }
 
+/* What a budget means for the context. */
+static void budgets(const struct gguf *f, size_t page)
+{
+    struct engine_config c;
+    struct gen_limits l;
+    struct gen *g;
+    struct err e;
+
+    engine_config_default(&c);
+    c.threads = 1;
+    c.kv_bytes = 2 * page + 1;
+    g = demo_engine(f, &c);
+    g->ops->limits(g, &l);
+    is_int(l.context, 128, "two pages are a context of 128");
+    gen_free(g);
+    c.context = 129;
+    is_int(engine_open(&g, f, &c, &e), ST_NOMEM, "not one of 129");
+    is_str(e.where, "context", "names the setting");
+    c.context = 0;
+    c.kv_bytes = page - 1;
+    is_int(engine_open(&g, f, &c, &e), ST_NOMEM, "less than a page is none");
+}
+
 int main(void)
 {
     struct gguf *f = demo_open(TINY_LLAMA);
@@ -123,6 +146,7 @@ int main(void)
     short_prompts(g);
     gen_free(g);
     few_pages(f, st.bytes_kv / st.kv_pages);
+    budgets(f, st.bytes_kv / st.kv_pages);
     gguf_close(f);
     return done();
 }
