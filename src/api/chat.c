@@ -32,19 +32,6 @@ static enum st find_model(struct run *r, const struct catalog *c,
     return ST_OK;
 }
 
-/* Does every prompt leave room for one token? */
-static enum st check_context(const struct prompt_ids *p, int32_t context,
-                             const char *field, struct err *e)
-{
-    for (size_t i = 0; i < p->n; i++)
-        if (p->of[i].n >= (size_t)context)
-            return err_set(e, ST_CONTEXT, field,
-                           "this model's maximum context length is %d "
-                           "tokens, but the prompt has %zu tokens", context,
-                           p->of[i].n);
-    return ST_OK;
-}
-
 /* What must come next, whatever the model would say (NULL: anything may). */
 static enum st make_guide(struct guide **out, const struct run *r,
                           const struct api_config *c, const struct body *b,
@@ -79,8 +66,7 @@ static enum st make_guide(struct guide **out, const struct run *r,
 
 /* n jobs for every prompt: choices in prompt order. */
 static enum st make_jobs(struct exchange *x, const struct body *b,
-                         const struct prompt_ids *p, int32_t context,
-                         struct err *e)
+                         const struct prompt_ids *p, struct err *e)
 {
     struct run *r = run_of(x);
     const struct api_config *c = &x->api->c;
@@ -95,7 +81,7 @@ static enum st make_jobs(struct exchange *x, const struct body *b,
     for (size_t i = 0; i < r->n_choices && !st; i++) {
         struct choice *choice = &r->choices[i];
         const struct ids *ids = &p->of[i / (size_t)b->n];
-        int32_t room = context - (int32_t)ids->n;
+        int32_t room = p->context - (int32_t)ids->n;
 
         buf_init(&choice->reasoning, BUF_ANSWER);
         buf_init(&choice->content, BUF_ANSWER);
@@ -196,19 +182,17 @@ static enum st admit(struct exchange *x, const struct wire *wire,
         return st;
     b.chat.think = prompts_think(r->model, &b, c->think_default);
     r->row.thinking = b.chat.think == THINK_ON;
+    r->model->gen->ops->limits(r->model->gen, &limits);
+    p->context = limits.context;
     st = wire->build(p, r->model, &b, &x->arena, e);
     if (st)
         return name_prompt(st, wire->field, e);
-    r->model->gen->ops->limits(r->model->gen, &limits);
-    st = check_context(p, limits.context, wire->field, e);
-    if (st)
-        return st;
     r->emit = wire->emit;
     r->format = p->format;
     r->think_open = p->think_open;
     for (size_t i = 0; i < p->n; i++)
         r->prompt_tokens += (int64_t)p->of[i].n;
-    st = make_jobs(x, &b, p, limits.context, e);
+    st = make_jobs(x, &b, p, e);
     if (!st)
         st = keep(r, &b, c->usage_default, e);
     if (!st)

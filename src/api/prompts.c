@@ -3,7 +3,10 @@
 #include "chat/format.h"
 #include "text/tok.h"
 
-#define PROMPT_IDS_MAX ((size_t)1 << 24)
+#define COUNT_MIN ((size_t)1 << 16)
+#define COUNT_MAX ((size_t)1 << 24)
+#define TOO_LONG "this model's maximum context length is %d tokens, but the " \
+                 "prompt has "
 
 void prompts_release(struct prompt_ids *p)
 {
@@ -12,12 +15,43 @@ void prompts_release(struct prompt_ids *p)
     p->n = 0;
 }
 
+/* Tokens are counted up to here: a refusal says how many a prompt has, but
+ * 64 MB of text must not keep a thread busy for half a minute. */
+static size_t count_max(int32_t context)
+{
+    size_t n = 4 * (size_t)context;
+
+    return n < COUNT_MIN ? COUNT_MIN : n > COUNT_MAX ? COUNT_MAX : n;
+}
+
 static struct ids *next(struct prompt_ids *p)
 {
     struct ids *v = &p->of[p->n++];
 
-    ids_init(v, PROMPT_IDS_MAX);
+    ids_init(v, count_max(p->context));
     return v;
+}
+
+/* Does a prompt of n tokens leave room for one more? */
+static enum st check_context(const struct prompt_ids *p, size_t n,
+                             struct err *e)
+{
+    if (n >= (size_t)p->context)
+        return err_set(e, ST_CONTEXT, "", TOO_LONG "%zu tokens", p->context,
+                       n);
+    return ST_OK;
+}
+
+static enum st encode(struct prompt_ids *p, const struct segments *s,
+                      const struct tok *t, struct err *e)
+{
+    struct ids *out = next(p);
+    enum st st = segments_encode(s, t, out, e);
+
+    if (st == ST_LIMIT && !s->failed)
+        return err_set(e, ST_CONTEXT, "", TOO_LONG "more than %zu", p->context,
+                       out->max);
+    return st ? st : check_context(p, out->n, e);
 }
 
 enum think_mode prompts_think(const struct catalog_model *m,
@@ -46,34 +80,41 @@ enum st prompts_chat(struct prompt_ids *p, const struct catalog_model *m,
     p->format = m->format;
     segments_init(&segments, a);
     st = format_render(m->format, &b->chat, &segments, &p->think_open, e);
-    if (!st)
-        st = segments_encode(&segments, m->tok, next(p), e);
+    return st ? st : encode(p, &segments, m->tok, e);
+}
+
+static enum st take_ids(struct prompt_ids *p, const struct catalog_model *m,
+                        const struct prompt *prompt, struct err *e)
+{
+    int64_t vocab = (int64_t)tok_count(m->tok);
+    struct ids *out = next(p);
+    enum st st = check_context(p, prompt->n_ids, e);
+
+    for (size_t i = 0; i < prompt->n_ids && !st; i++) {
+        if (prompt->ids[i] < 0 || prompt->ids[i] >= vocab)
+            return err_set(e, ST_INVALID, "prompt",
+                           "token id %zu is not in the vocabulary "
+                           "(0 to %lld)", i, (long long)vocab - 1);
+        ids_add(out, prompt->ids[i]);
+    }
+    if (!st && out->failed)
+        st = err_set(e, ST_NOMEM, "", "no memory for this request");
     return st;
 }
 
-static enum st one_text(struct ids *out, const struct catalog_model *m,
-                        const struct prompt *prompt, struct arena *a,
-                        struct err *e)
+static enum st take_text(struct prompt_ids *p, const struct catalog_model *m,
+                         const struct prompt *prompt, struct arena *a,
+                         struct err *e)
 {
     struct segments segments;
+    enum st st;
 
-    if (prompt->ids) {
-        int64_t vocab = (int64_t)tok_count(m->tok);
-
-        for (size_t i = 0; i < prompt->n_ids; i++) {
-            if (prompt->ids[i] < 0 || prompt->ids[i] >= vocab)
-                return err_set(e, ST_INVALID, "prompt",
-                               "token id %zu is not in the vocabulary "
-                               "(0 to %lld)", i, (long long)vocab - 1);
-            ids_add(out, prompt->ids[i]);
-        }
-        if (out->failed)
-            return err_set(e, ST_LIMIT, "prompt", "too many tokens");
-        return ST_OK;
-    }
     segments_init(&segments, a);
     segments_add(&segments, TOK_CONTENT, prompt->text.s, prompt->text.n);
-    return segments_encode(&segments, m->tok, out, e);
+    st = encode(p, &segments, m->tok, e);
+    if (!st && !p->of[p->n - 1].n)
+        st = err_set(e, ST_INVALID, "prompt", "it has no tokens");
+    return st;
 }
 
 enum st prompts_text(struct prompt_ids *p, const struct catalog_model *m,
@@ -82,11 +123,10 @@ enum st prompts_text(struct prompt_ids *p, const struct catalog_model *m,
     enum st st = ST_OK;
 
     for (size_t i = 0; i < b->n_prompts && !st; i++) {
-        struct ids *out = next(p);
+        const struct prompt *prompt = &b->prompts[i];
 
-        st = one_text(out, m, &b->prompts[i], a, e);
-        if (!st && !out->n)
-            st = err_set(e, ST_INVALID, "prompt", "it has no tokens");
+        st = prompt->ids ? take_ids(p, m, prompt, e)
+                         : take_text(p, m, prompt, a, e);
     }
     return st;
 }

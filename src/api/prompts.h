@@ -10,6 +10,7 @@
 #include "gen/catalog.h"
 
 struct prompt_ids {
+    int32_t context;            /* of the model; set by the caller */
     struct ids of[PROMPTS_MAX]; /* [n], owned */
     size_t n;
     const struct format *format; /* reads the replies; NULL: plain text */
@@ -21,9 +22,11 @@ enum think_mode prompts_think(const struct catalog_model *m,
                               const struct body *b, bool on_by_default);
 
 /*
- * Fill `p` (also to be released after an error).
+ * Fill `p` (also to be released after an error). Every prompt leaves room for
+ * one token; one that is far too long is given up long before it is encoded.
  *   a  scratch of the request
- * Errors: ST_INVALID with the field, ST_UNSUPPORTED (no chat format), LIMIT.
+ * Errors: ST_CONTEXT (where "": the caller names the field), ST_INVALID with
+ * the field, ST_UNSUPPORTED (no chat format), ST_LIMIT, ST_NOMEM.
  */
 enum st prompts_chat(struct prompt_ids *p, const struct catalog_model *m,
                      const struct body *b, struct arena *a, struct err *e)
