@@ -8,7 +8,7 @@
  * weights a call carries never changes the order within one of them.
  *
  * Sets differ from each other in the last bits only (fused multiply-add,
- * exp): see the tolerances in x86_avx2.c's header comment.
+ * exp): kernels.h has the tolerance.
  */
 #ifndef KERNELS_CPU_CPU_H
 #define KERNELS_CPU_CPU_H

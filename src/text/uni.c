@@ -20,8 +20,3 @@ enum uni_class uni_class(uint32_t cp)
     }
     return (enum uni_class)(uni_starts[lo] & 0xff);
 }
-
-const char *uni_version(void)
-{
-    return UNI_VERSION;
-}

@@ -22,7 +22,5 @@ enum uni_class {
 
 /* Any value is accepted; above U+10FFFF it is UNI_OTHER. */
 enum uni_class uni_class(uint32_t cp);
-/* "14.0.0" */
-const char *uni_version(void);
 
 #endif

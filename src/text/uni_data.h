@@ -1,7 +1,6 @@
 /* Made by contrib/gen-uni from Unicode 14.0.0; do not edit.
  * Each entry: first code point << 8 | class, ascending; the class holds up to
  * the next entry. Classes: 0 OTHER, 1 L, 2 N, 3 SPACE, 4 P, 5 S, 6 M. */
-#define UNI_VERSION "14.0.0"
 static const uint32_t uni_starts[] = {
     0x0, 0x903, 0xe00, 0x2003, 0x2104, 0x2405, 0x2504, 0x2b05, 0x2c04, 0x3002,
     0x3a04, 0x3c05, 0x3f04, 0x4101, 0x5b04, 0x5e05, 0x5f04, 0x6005, 0x6101,
