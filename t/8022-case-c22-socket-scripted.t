@@ -29,6 +29,13 @@ $d->wait_end;
 ok -S $d->{socket}, 'kill -9 leaves a stale socket';
 $d->run->wait_ready(30);
 is $d->health->{status}, 'ok', 'which the next start replaces';
+$d->kill('KILL');
+$d->wait_end;
+$d->{in_child} = sub {
+    IO::Socket::UNIX->new(Local => "$d->{dir}/.$$", Listen => 1) or die;
+};
+$d->run->wait_ready(30);
+is $d->health->{status}, 'ok', 'so it is before the rename, with our number';
 is $d->stop, 0, 'ends well';
 ok !-e $d->{socket}, 'and takes its socket along';
 

@@ -77,6 +77,7 @@ sub run {
         open STDIN, '<', '/dev/null';
         open STDOUT, '>>', $self->{logfile} or die;
         open STDERR, '>>', $self->{logfile} or die;
+        $self->{in_child}->() if $self->{in_child}; # has the daemon's pid
         my @limit = $self->{limit}
             ? ('sh', '-c', "ulimit -n $self->{limit}; exec \"\$@\"", 'sh') : ();
         my @cmd = (@limit, $self->{bin}, @{ $self->{argv} });
