@@ -4,6 +4,7 @@ use strict;
 use warnings;
 use lib 't/lib';
 use Test::More;
+use Time::HiRes qw(time sleep);
 use Pen::Daemon;
 use Pen::Http;
 use Pen::Nginx;
@@ -64,6 +65,19 @@ for my $buffering ('on', 'off') {
     $r = $hm->post($chat, body(90_000));
     is $r->{status}, 200, 'under it all is well';
 }
+# A sender that ignores the refusal: it sees the end at once, may go on
+# sending for two seconds, and is then cut off.
+my $f = Pen::Fcgi->connect($small->{socket});
+$f->begin;
+$f->params(Pen::Fcgi::nginx_params(uri => $chat, body => '',
+    params => { CONTENT_LENGTH => 1_000_000 }));
+my $t = time;
+is $f->response(10)->{status}, 413, 'refused before its body';
+is $f->next_record(10), 0, 'then the end';
+cmp_ok time - $t, '<', 1, 'at once';
+ok $f->record(5, 'x' x 1000), 'what it sends is swallowed';
+sleep 3;
+ok !$f->record(5, 'x' x 1000), 'for a while';
 is $small->health->{status}, 'ok', 'alive';
 is $_->stop, 0, 'ends well' for $d, $small;
 done_testing;

@@ -67,6 +67,21 @@ is $d->wait_end(10), 0, 'a second SIGTERM: status 0';
 cmp_ok time - $t, '<', 5, 'soon';
 $s->abort;
 
+# What waited in the backlog when SIGTERM came is served: more than is
+# accepted in one go.
+$d = Pen::Daemon->scripted(socket => $d->{socket});
+$d->kill('STOP');
+my @waits = map {
+    my $f = Pen::Fcgi->connect($d->{socket});
+    $f->send_request;
+    $f;
+} 1 .. 400;
+$d->kill('TERM');
+$d->kill('CONT');
+is scalar(grep { $_->response(20)->{status} } @waits), 400,
+    'a backlog of 400 is answered';
+is $d->wait_end(10), 0, 'status 0';
+
 # Replacement under load: no request fails. Same socket, same database.
 $d = Pen::Daemon->scripted(socket => $d->{socket}, args => { thinking => 'off' });
 my $end = time + 4;

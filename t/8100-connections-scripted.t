@@ -82,5 +82,19 @@ $d = Pen::Daemon->scripted(
     args => { thinking => 'off', 'max-connections' => 8 },
     env => { PENSTOCK_GAP_US => 1_000, PENSTOCK_SCRIPT_LOOP => 1 });
 is streams($d, 60, 60), 60, '60 streams through 8 places';
+
+# Full of connections that say nothing: it waits without spinning, and not
+# for long.
+my @silent = map { Pen::Fcgi->connect($d->{socket}) } 1 .. 8;
+$t = time;
+my $next = Pen::Fcgi->connect($d->{socket});
+$next->send_request;
+sleep 0.5;
+my $cpu = $d->cpu;
+sleep 1;
+cmp_ok $d->cpu - $cpu, '<', 0.3, 'a full table costs no processor time';
+is $next->response(20)->{status}, 200, 'the next one is served';
+cmp_ok time - $t, '>', 3, 'when silent ones';
+is $silent[0]->next_record(1), 0, 'were closed';
 is $d->stop, 0, 'ends well';
 done_testing;

@@ -155,6 +155,14 @@ sub proc {
     return;
 }
 
+# Seconds of processor time so far.
+sub cpu {
+    my $self = shift;
+    open my $in, '<', "/proc/$self->{pid}/stat" or return 0;
+    my @f = split ' ', <$in> =~ s/^.*\)//r;
+    return ($f[11] + $f[12]) / POSIX::sysconf(POSIX::_SC_CLK_TCK());
+}
+
 # Rows of the ledger, oldest first, as hashes; `where` is SQL.
 # A new key of that name in this daemon's database, as penstock prints it.
 sub add_key {
