@@ -76,4 +76,23 @@ is_deeply [ sort map { $_->{finish_reason} }
         $d->wait_rows("id > $id AND state <> 'open' AND endpoint = 'chat'", 2) ],
     [ 'abandoned', 'length' ], 'and the rows say the same';
 is $d->stop, 0, 'the daemon ends well';
+
+# Over TCP a close is no hang-up, only the end of what will be read.
+my $to = '127.0.0.1:' . Pen::Nginx::free_port();
+$d = Pen::Daemon->scripted(args => { thinking => 'off', listen => $to },
+    env => { PENSTOCK_GAP_US => 20_000, PENSTOCK_SCRIPT_LOOP => 1 }, no_wait => 1);
+$d->{socket} = $to;
+my $f;
+for (1 .. 400) {
+    last if $f = Pen::Fcgi->connect($to);
+    sleep 0.05;
+}
+$f->send_request(uri => $chat,
+    body => Pen::Http::json(Pen::Http::chat(3000, stream => JSON::PP::false)));
+ok $d->wait_load(1, 0), 'over TCP: runs';
+my $t = time;
+$f->close;
+ok $d->wait_load(0, 0, 10), 'over TCP: the engine is free';
+cmp_ok time - $t, '<', 1 * $slow, 'within a second';
+is $d->stop, 0, 'the daemon ends well';
 done_testing;
