@@ -26,6 +26,13 @@ while (<$in>) {
 }
 is_deeply([sort keys %got], [sort keys %want], 'no field more or less');
 
+SKIP: {
+    skip 'no /dev/full here', 2 unless -c '/dev/full';
+    my $said = qx{$build/penstock compat --json 2>&1 >/dev/full};
+    is($? >> 8, 1, 'a full disk is a failure');
+    like($said, qr/standard output/, 'and is named');
+}
+
 my $text = qx{$build/penstock compat};
 like($text, qr/^\Q$_\E\s/m, "$_ is in the printed table") for sort keys %want;
 qx{$build/penstock compat extra 2>&1};

@@ -4,6 +4,7 @@
  * One file per command, cmd_NAME.c, with one entry in main.c's table. GNU
  * style options through getopt_long; --json gives one JSON document on
  * standard output; errors go to standard error with status 1, 2 for usage.
+ * main.c turns a standard output that cannot be written into status 1.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H

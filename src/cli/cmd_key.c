@@ -37,7 +37,7 @@ static int print_added(const struct options *o, const char *name,
     int rc;
 
     if (!o->json)
-        return puts(key) < 0 || fflush(stdout) != 0;
+        return puts(key) < 0;
     buf_init(&b, BUF_MESSAGE);
     w = jw_new(&b);
     jw_obj(w);

@@ -46,6 +46,15 @@ int cli_usage(const char *cmd, const char *fmt, ...)
     return 2;
 }
 
+/* An answer that did not reach its reader (a full disk) is a failure. */
+static int flushed(const char *cmd, int rc)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return rc;
+    fprintf(stderr, "penstock %s: standard output: cannot be written\n", cmd);
+    return rc ? rc : 1;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -62,7 +71,7 @@ int main(int argc, char **argv)
     }
     for (const struct command *c = commands; c->name; c++)
         if (!strcmp(argv[1], c->name))
-            return c->run(argc - 1, argv + 1);
+            return flushed(c->name, c->run(argc - 1, argv + 1));
     fprintf(stderr, "penstock: no command '%s'\n", argv[1]);
     list(stderr);
     return 2;

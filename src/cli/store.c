@@ -150,14 +150,15 @@ void table_print(const struct table *t, FILE *to)
     free(wide);
 }
 
-int store_print_json(const char *cmd, bool good, struct buf *b)
+int store_print_json(const char *cmd, bool good, const struct buf *b)
 {
     struct err e;
 
-    if (good)
-        buf_putc(b, '\n');
-    if (good && fwrite(b->p, 1, b->n, stdout) == b->n && fflush(stdout) == 0)
+    if (good) {
+        fwrite(b->p, 1, b->n, stdout);
+        putchar('\n');
         return 0;
-    err_set(&e, ST_IO, "standard output", "cannot write the answer");
+    }
+    err_set(&e, ST_LIMIT, "--json", "the document is too large");
     return cli_fail(cmd, &e);
 }

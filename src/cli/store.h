@@ -36,7 +36,7 @@ void table_add_int(struct table *t, int64_t v);
 void table_print(const struct table *t, FILE *to);
 
 /* Print a finished document and a newline. Status 0, or 1 with a message
- * when it did not fit or standard output is closed. */
-int store_print_json(const char *cmd, bool good, struct buf *b);
+ * when it did not fit. */
+int store_print_json(const char *cmd, bool good, const struct buf *b);
 
 #endif
