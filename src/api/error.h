@@ -18,7 +18,7 @@ struct api_error {
 };
 
 const struct api_error *api_error_of(enum st st);
-/* The reason phrase of any status we send: "OK", "Bad Request", ... */
+/* The reason phrase of any status we send: those of the table, and 204. */
 const char *http_reason(int status);
 /* The member "error" of an open object: of an error answer, or of the last
  * chunk of a stream that failed. */
