@@ -11,6 +11,7 @@ enum kind {
     K_SWITCH,  /* on, off */
     K_LEVEL,
     K_PATTERN, /* MAX:MIN:COUNT or off */
+    K_PORT,    /* HOST:PORT, as text */
 };
 
 #define CONF_FILE_MAX (1u << 20)
@@ -42,7 +43,7 @@ static const struct key keys[] = {
      "permissions of the socket, octal"},
     {"socket-group", K_TEXT, AT(socket_group), NULL, 0, 0, "GROUP",
      "group of the socket: the web server's, www-data on Debian"},
-    {"listen", K_TEXT, AT(listen), NULL, 0, 0, "HOST:PORT",
+    {"listen", K_PORT, AT(listen), NULL, 0, 0, "HOST:PORT",
      "FastCGI over TCP instead of the socket; keep it on loopback"},
     {"replace", K_SWITCH, AT(replace), "off", 0, 0, "on|off",
      "take the socket over from a running penstockd, then end that one"},
@@ -137,6 +138,16 @@ static bool parse_pattern(const char *s, int64_t out[3])
     return out[1] <= out[0] && out[2] >= 2 && out[2] <= 64;
 }
 
+/* The C library takes the low 16 bits of a larger port. */
+static bool parse_port(const char *s)
+{
+    const char *colon = strrchr(s, ':');
+    int64_t port;
+
+    return colon && colon > s &&
+           num_parse_i64(colon + 1, strlen(colon + 1), 1, 65535, &port);
+}
+
 static enum st bad(const struct key *k, const char *where, const char *value,
                    struct err *e)
 {
@@ -159,6 +170,11 @@ static enum st bad(const struct key *k, const char *where, const char *value,
                        "%s takes off or MAX:MIN:COUNT with 1 <= MIN <= MAX <= "
                        "256 and COUNT from 2 to 64, not '%s'",
                        k->name, value);
+    case K_PORT:
+        return err_set(e, ST_USAGE, where,
+                       "%s takes HOST:PORT with a port from 1 to 65535, not "
+                       "'%s'",
+                       k->name, value);
     case K_TEXT:
         return err_set(e, ST_USAGE, where, "%s needs a value", k->name);
     default:
@@ -180,6 +196,10 @@ static bool parse_value(const struct key *k, void *to, const char *value)
         free(*(char **)to);
         *(char **)to = mem_dup(value);
         return *value != '\0';
+    case K_PORT:
+        free(*(char **)to);
+        *(char **)to = mem_dup(value);
+        return parse_port(value);
     case K_SWITCH:
         *(bool *)to = !strcmp(value, "on");
         return *(bool *)to || !strcmp(value, "off");
@@ -346,7 +366,7 @@ enum st conf_load(struct conf *c, enum conf_do *what, int argc, char **argv,
 void conf_release(struct conf *c)
 {
     for (size_t i = 0; i < KEYS; i++)
-        if (keys[i].kind == K_TEXT)
+        if (keys[i].kind == K_TEXT || keys[i].kind == K_PORT)
             free(*(char **)((char *)c + keys[i].at));
     *c = (struct conf){0};
 }

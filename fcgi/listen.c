@@ -96,7 +96,9 @@ enum st listen_lock(struct listener *l, const struct listen_config *c,
     l->lock_fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
                       0600);
     if (l->lock_fd < 0)
-        return err_set(e, ST_IO, name, "%s", err_sys(errno));
+        return err_set(e, ST_IO, name, "cannot make the socket's lock%s: %s",
+                       errno == ENOENT ? " (is there the folder?)" : "",
+                       err_sys(errno));
     if (flock(l->lock_fd, LOCK_EX | LOCK_NB) == 0) {
         write_pid(l->lock_fd);
         return ST_OK;

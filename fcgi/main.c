@@ -144,7 +144,10 @@ static enum st start_threads(struct daemon *d, struct err *e)
 static enum st start(struct daemon *d, struct err *e)
 {
     const struct listen_config lc = listen_settings(&d->conf);
-    enum st st = listen_lock(&d->listener, &lc, e);
+    enum st st = d->conf.model
+                     ? listen_lock(&d->listener, &lc, e)
+                     : err_set(e, ST_USAGE, "model",
+                               "no model is given; see penstockd --help");
 
     if (!st)
         st = open_store(d, e);

@@ -137,9 +137,6 @@ enum st wire_open(struct wire **out, const struct conf *c, struct err *e)
     enum st st;
 
     *out = NULL;
-    if (!c->model)
-        return err_set(e, ST_USAGE, "model",
-                       "no model is given; see penstockd --help");
     w = mem_new(struct wire);
     st = open_model(w, c, e);
     if (st) {

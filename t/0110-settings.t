@@ -42,6 +42,11 @@ is $? >> 8, 1, 'a file that is not there';
 $said = `$bin --model $dir/none --socket $dir/s --db $dir/db 2>&1`;
 is $? >> 8, 1, 'a model that is not there';
 like $said, qr/none/, 'is named';
+$said = `$bin --socket $dir/nowhere/s --db $dir/db 2>&1`;
+like $said, qr/model: no model/, 'the model is asked for first';
+$said = `$bin --model $dir/none --socket $dir/nowhere/s --db $dir/db 2>&1`;
+is $? >> 8, 1, 'a socket in a folder that is not there';
+like $said, qr/nowhere\/s\.lock: .*folder/, 'the folder is what is missing';
 for my $id ('x' x 129, "caf\xe9") {
     $said = `$bin --model-id '$id' --model $dir/none --socket $dir/s --db $dir/db 2>&1`;
     is $? >> 8, 2, 'an id that cannot stand in an answer';

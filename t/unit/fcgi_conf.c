@@ -58,6 +58,9 @@ static void test_bad(void)
         {"pattern-stop 2:3:4\n", "MAX:MIN:COUNT"},
         {"pattern-stop 2:3\n", "MAX:MIN:COUNT"},
         {"log-level loud\n", "debug, info"},
+        {"listen 127.0.0.1:65536\n", "1 to 65535"},
+        {"listen 127.0.0.1\n", "HOST:PORT"},
+        {"listen :9000\n", "HOST:PORT"},
         {"model\n", "needs a value"},
         {"config x\n", "no key 'config'"},
     };
