@@ -152,7 +152,7 @@ void figures_row(const struct figures *f, struct ledger_row *row)
     row->reasoning_tokens = f->reasoning;
     row->queue_ms = f->queue_cms / 100;
     row->prompt_ms = f->prefill_cms / 100;
-    row->ttft_ms = f->ttft_cms / 100;
+    row->ttft_ms = f->completion ? f->ttft_cms / 100 : -1;
     row->decode_ms = f->decode_cms / 100;
     row->total_ms = f->total_cms / 100;
     snprintf(row->cache_source, sizeof(row->cache_source), "%s",

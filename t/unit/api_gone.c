@@ -135,6 +135,7 @@ static void in_the_queue(struct apit *t)
     is_str(row_get(&b, "finish_reason || ' ' || completion_tokens", h,
                    sizeof(h)),
            "abandoned 0", "case C13: abandoned while queued, 0 tokens");
+    is_int(number(&b, "ttft_ms"), -1, "no time of a token that never came");
     call_start(&more[0], t, "POST", chat, CHAT(",\"max_tokens\":2"), NULL);
     ok(more[0].x.streaming, "case C13: its place is free again");
     scripted_release(t->gen);
