@@ -16,7 +16,8 @@ static enum st take_ids(struct body_parse *p, struct prompt *out,
 
             snprintf(at, sizeof(at), "%s[%zu]", where, i);
             return err_set(p->e, ST_INVALID, at,
-                           "must be a token id, like the first of its list");
+                           "must be a token id (0 to %d), like the first "
+                           "of its list", INT32_MAX);
         }
         ids[i] = (int32_t)c->i;
     }

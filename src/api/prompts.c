@@ -93,8 +93,9 @@ static enum st take_ids(struct prompt_ids *p, const struct catalog_model *m,
     for (size_t i = 0; i < prompt->n_ids && !st; i++) {
         if (prompt->ids[i] < 0 || prompt->ids[i] >= vocab)
             return err_set(e, ST_INVALID, "prompt",
-                           "token id %zu is not in the vocabulary "
-                           "(0 to %lld)", i, (long long)vocab - 1);
+                           "token id %d is not in the vocabulary "
+                           "(0 to %lld)", prompt->ids[i],
+                           (long long)vocab - 1);
         ids_add(out, prompt->ids[i]);
     }
     if (!st && out->failed)

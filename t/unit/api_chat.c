@@ -131,6 +131,10 @@ static void shapes(struct apit *t)
     call_do(&c, t, text, "{\"prompt\":[\"a\",\"b\"],\"stream\":true}");
     is_int(call_status(&c), 400, "completions: one prompt in a stream");
     call_release(&c);
+    call_do(&c, t, text, "{\"prompt\":[1,2000000000]}");
+    ok(strstr(call_body(&c), "token id 2000000000 is not"),
+       "completions: the id that is wrong is named");
+    call_release(&c);
     call_do(&c, t, text,
             forced_text(body, sizeof(body), "x", "") /* reused below */);
     call_release(&c);
