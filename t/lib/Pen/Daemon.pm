@@ -44,7 +44,7 @@ sub with_model {
 sub scripted {
     my ($class, %o) = @_;
     my $bin = build() . '/t/penstockd-scripted';
-    Test::More::plan(skip_all => "no $bin: make check_PROGRAMS first")
+    Test::More::plan(skip_all => "no $bin: make tests first")
         unless -x $bin;
     return $class->spawn(bin => $bin, with_model(%o));
 }
