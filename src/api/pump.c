@@ -122,6 +122,20 @@ static bool find_error(const struct run *r, struct err *e)
     return false;
 }
 
+/* Did the time run out while everything still waited for its turn? */
+static bool find_vain_wait(const struct run *r, struct err *e)
+{
+    for (size_t i = 0; i < r->n_choices; i++) {
+        const struct choice *c = &r->choices[i];
+
+        if (c->view.started || c->fed || c->view.end.reason != END_TIMEOUT)
+            return false;
+    }
+    err_set(e, ST_RATE, "", "the request waited for its turn until its time "
+                            "was up; try again later");
+    return true;
+}
+
 /* --- bytes out ----------------------------------------------------------- */
 
 static void stream_head(struct exchange *x, struct buf *out)
@@ -270,7 +284,7 @@ static enum x_pump generating(struct exchange *x, struct buf *out,
     if (!all_over(r))
         return X_MORE;
     wrong = find_error(r, &e);
-    if (wrong && !r->head_sent)
+    if (!r->head_sent && (wrong || find_vain_wait(r, &e)))
         return late_error(x, &e, out, now_us);
     if (!r->stream)
         return answer_end(x, out, now_us);

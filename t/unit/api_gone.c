@@ -228,6 +228,7 @@ static void timeouts(struct apit *t)
 {
     struct joined j;
     struct call c;
+    char h[64];
 
     call_do(&c, t, chat, CHAT(",\"stream\":true,\"max_tokens\":4000"));
     join(&j, &c);
@@ -235,6 +236,17 @@ static void timeouts(struct apit *t)
     is_int(j.dones, 1, "and [DONE] follows");
     join_release(&j);
     call_release(&c);
+
+    scripted_hold(t->gen);
+    call_do(&c, t, chat, CHAT(",\"stream\":true"));
+    is_int(call_status(&c), 429, "no turn in all its time: 429");
+    is_str(call_header(&c, "Retry-After", h, sizeof(h)), "10",
+           "with Retry-After");
+    is_str(row_get(&c, "status || ' ' || finish_reason || ' ' || "
+                       "completion_tokens", h, sizeof(h)),
+           "429 timeout 0", "its row");
+    call_release(&c);
+    scripted_release(t->gen);
 }
 
 /* docs/decisions/0003: [DONE] waits for the row, but not for long. */
