@@ -31,15 +31,17 @@ my @ask = map { ref $_ ? Pen::Http::json($_) : $_ } (
     qq({"messages":[{"role":"user","content":"$canary"), $canary, qq("$canary"),
     qq({"$canary":{"$canary":[) . '[' x 200,
 );
-my %seen;
+my (%seen, $echo);
 for my $body (@ask) {
     my $r = Pen::Fcgi->request($d->{socket}, uri => $chat, body => $body,
         params => { HTTP_AUTHORIZATION => "Bearer $canary",
             HTTP_COOKIE => $canary });
     $seen{ $r->{status} // 'none' }++;
+    $echo //= $r->{body} if $r->{status} != 200 && $r->{body} =~ /zebra|marzi/;
 }
 ok $seen{200} && $seen{400}, 'answers and refusals of many kinds'
     or diag explain \%seen;
+is $echo, undef, 'and no refusal repeats what it was sent';
 Pen::Fcgi->request($d->{socket}, uri => "/v1/models/$canary");
 Pen::Fcgi->request($d->{socket}, uri => "/$canary?$canary");
 Pen::Fcgi->request($d->{socket}, uri => $chat, body => $ask[0],

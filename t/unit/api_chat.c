@@ -361,7 +361,7 @@ static void reasoning(struct apit *t)
 
 static void context(struct apit *t)
 {
-    char *body = mem_zalloc(8192);
+    char *body = mem_zalloc(8192), h[64];
     struct call c;
     struct arena a;
     const struct json *v;
@@ -400,6 +400,9 @@ static void context(struct apit *t)
         if (fits)
             is_int(json_int(json_at(v, "usage.completion_tokens")), 1,
                    "case C33: leaves room for one");
+        if (fits)
+            is_str(row_get(&c, "max_tokens", h, sizeof(h)), "1",
+                   "case C33: as its row says");
         arena_release(&a);
         call_release(&c);
     }

@@ -76,6 +76,11 @@ static void in_the_stream(struct apit *t)
     ok(number(&c, "total_ms") < 2000,
        "a stop string ends the generation, not only the answer");
     call_release(&c);
+
+    call_do(&c, t, chat, CHAT(""));
+    is_int(number(&c, "completion_tokens"), 512,
+           "without max_tokens the configuration's");
+    call_release(&c);
 }
 
 /* The daemon's own end: what runs is cut off, and says so. */

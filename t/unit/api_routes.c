@@ -95,6 +95,10 @@ static void models(struct apit *t)
     is_error(&c, 404, "not_found_error", "model", "model_not_found",
              "an unknown model");
     call_release(&c);
+    call_do(&c, t, chat, "{\"model\":\"\",\"messages\":[{\"role\":\"user\","
+                         "\"content\":\"Hi\"}]}");
+    is_int(call_status(&c), 200, "an empty name is the default model");
+    call_release(&c);
     for (size_t i = 0; i < 3; i++) {
         static const char *const near[] = {"/v1/models/dem", "/v1/models/Demo",
                                            "/v1/models/demo2"};
@@ -184,6 +188,18 @@ static void keys(struct apit *t)
     call_start(&c, t, "GET", "/v1/models", NULL, &with);
     is_int(call_status(&c), 200, "with the key: 200");
     call_release(&c);
+    call_start(&c, t, "POST", chat, hello, &with);
+    call_finish(&c);
+    is_str(row_get(&c, "key_id", h, sizeof(h)), "1", "its row has the key");
+    call_release(&c);
+    ok(!db_open(&db, t->db, DB_WRITE, &e) && !keys_add(db, "k2", key, &e),
+       "another key");
+    db_close(db);
+    keys_refresh(t->keys);
+    call_start(&c, t, "POST", chat, hello, &with);
+    call_finish(&c);
+    is_str(row_get(&c, "key_id", h, sizeof(h)), "2", "has rows of its own");
+    call_release(&c);
     with.key = "pk-wrong";
     call_start(&c, t, "POST", chat, hello, &with);
     is_error(&c, 401, "authentication_error", NULL, "invalid_api_key",
@@ -204,6 +220,33 @@ static void keys(struct apit *t)
            strstr(call_body(&c), "\"running\":0"),
        "with a key it is complete");
     call_release(&c);
+}
+
+/* docs/ledger.md, client_kind */
+static void kinds(struct apit *t)
+{
+    static const char *const want[][2] = {
+        {"curl/7.88.1", "curl"},
+        {"OpenAI/Python 2.0.0", "openai-sdk"},
+        {"openai/js 4.1", "openai-sdk"},
+        {"Mozilla/5.0 Open-WebUI/0.6", "open-webui"},
+        {"Python/3.11 aiohttp/3.9", "open-webui"},
+        {"opencode/1.0", "opencode"},
+        {"hermes-agent/2", "hermes"},
+        {"penstock-dashboard", "dashboard"},
+        {"my curl/1", "other"},
+        {"", "other"},
+    };
+    struct call c;
+    char h[64];
+
+    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+        call_start(&c, t, "POST", chat, "{}",
+                   &(struct call_opts){.user_agent = want[i][0]});
+        is_str(row_get(&c, "client_kind", h, sizeof(h)), want[i][1],
+               "kind of '%s'", want[i][0]);
+        call_release(&c);
+    }
 }
 
 static void preflight(struct apit *t)
@@ -279,6 +322,7 @@ int main(void)
     routes(&t);
     models(&t);
     bodies(&t);
+    kinds(&t);
     keys(&t);
     apit_close(&t);
     apit_open(&t, &gen, with_cors, &why);

@@ -75,6 +75,52 @@ static void short_prompts(struct gen *g)
     passes(g, job_of(500, 2, 0), j, "a forced answer");
 }
 
+/* The whole slice goes to a prompt that is alone. */
+static void one_prompt(const struct gguf *f)
+{
+    struct gen *g = open_engine(f, 8, 0);
+    struct job *j = job_of(80, 1, 0);
+    struct gen_state st;
+
+    demo_submit(g, j);
+    demo_wait(j, NULL, 0, NULL);
+    g->ops->state(g, &st);
+    is_int((int64_t)st.steps, 10, "80 rows in slices of 8 are 10 steps");
+    job_unref(j);
+    gen_free(g);
+}
+
+/* Background jobs wait for all others, whoever came first. */
+static void classes(struct gen *g)
+{
+    struct job *busy[JOBS], *late[2];
+    struct ring_view v[2] = {{0}};
+
+    for (int i = 0; i < JOBS; i++) {
+        busy[i] = job_of(20, 400, i);
+        demo_submit(g, busy[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        late[i] = job_of(20, 1, i);
+        late[i]->cls = i ? JOB_NORMAL : JOB_BACKGROUND;
+        demo_submit(g, late[i]);
+    }
+    for (int i = 0; i < 100 && v[0].queue_position != 1; i++) {
+        ring_wait(late[0]->ring, 50);
+        ring_look(late[0]->ring, &v[0]);
+        ring_look(late[1]->ring, &v[1]);
+    }
+    ok(v[0].queue_position == 1 && v[1].queue_position == 0,
+       "a background job waits behind a later one of a user");
+    for (int i = 0; i < JOBS + 2; i++) {
+        struct job *j = i < JOBS ? busy[i] : late[i - JOBS];
+
+        gen_cancel(g, j);
+        demo_wait(j, NULL, 0, NULL);
+        job_unref(j);
+    }
+}
+
 static void run_all(struct gen *g, int32_t ids[JOBS][MAX], int at_once)
 {
     struct job *j[JOBS];
@@ -144,7 +190,9 @@ int main(void)
 
     g->ops->state(g, &st);
     short_prompts(g);
+    classes(g);
     gen_free(g);
+    one_prompt(f);
     few_pages(f, st.bytes_kv / st.kv_pages);
     budgets(f, st.bytes_kv / st.kv_pages);
     gguf_close(f);
