@@ -29,7 +29,8 @@ sub start {
     local $ENV{LD_PRELOAD};
     delete $ENV{LD_PRELOAD};
     my $pid = open2(my $out, my $in, $NODE, "t/js/$program");
-    return bless { pid => $pid, out => $out, in => $in, name => $program },
+    return bless { pid => $pid, out => $out, in => $in, name => $program,
+        owner => $$ },
         __PACKAGE__;
 }
 
@@ -49,11 +50,20 @@ sub finish {
         }
     }
     close $self->{in};
-    waitpid $self->{pid}, 0;
+    waitpid delete $self->{pid}, 0;
     Test::More::ok($plan && $? == 0, "$self->{name} ran to its end")
         or Test::More::diag(join "\n", @notes);
     Test::More::diag($_) for grep { /got .*expected/ } @notes;
     return @notes;
+}
+
+# A test that dies takes its clients along.
+sub DESTROY {
+    my $self = shift;
+    return if !$self->{pid} || $self->{owner} != $$;
+    local ($@, $?);
+    kill 'KILL', $self->{pid};
+    waitpid $self->{pid}, 0;
 }
 
 sub run {
