@@ -163,16 +163,23 @@ sub cpu {
     return ($f[11] + $f[12]) / POSIX::sysconf(POSIX::_SC_CLK_TCK());
 }
 
-# Rows of the ledger, oldest first, as hashes; `where` is SQL.
-# A new key of that name in this daemon's database, as penstock prints it.
+# A new key of that name in this daemon's database, as penstock prints it. The
+# daemon looks once a second: return when it refuses what is no key.
 sub add_key {
     my ($self, $name) = @_;
     my $bin = build() . '/penstock';
     my $json = `$bin key add $name --db $self->{db} --json`;
     croak "penstock key add: exit $?" if $?;
+    my $end = time + 30;
+    while (Pen::Fcgi->request($self->{socket}, uri => '/v1/models',
+            params => { HTTP_AUTHORIZATION => 'Bearer pk-none' })->{status} != 401) {
+        croak 'the daemon has not seen its new key' if time > $end;
+        sleep 0.02;
+    }
     return JSON::PP::decode_json($json)->{key};
 }
 
+# Rows of the ledger, oldest first, as hashes; `where` is SQL.
 sub rows {
     my ($self, $where) = @_;
     my $sql = 'SELECT * FROM request WHERE ' . ($where // '1') . ' ORDER BY id';
