@@ -132,7 +132,7 @@ sub kill {
 # Wait for the end; undef when it did not come. Exit code, or 128 + signal.
 sub wait_end {
     my ($self, $seconds) = @_;
-    my $end = time + ($seconds // 20);
+    my $end = time + ($seconds // ($ENV{PENSTOCK_SANITIZER} ? 90 : 30));
     while ($self->alive) {
         return undef if time > $end;
         sleep 0.01;
