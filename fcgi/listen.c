@@ -80,16 +80,41 @@ static enum st check_path(const char *path, struct err *e)
     return ST_OK;
 }
 
+/* The socket's group by name or number; -1 when none is set. */
+static enum st group_id(const struct listen_config *c, gid_t *out,
+                        struct err *e)
+{
+    char room[4096];
+    struct group gr, *found = NULL;
+    int64_t gid;
+
+    *out = (gid_t)-1;
+    if (!c->group || !c->group[0])
+        return ST_OK;
+    if (!num_parse_i64(c->group, strlen(c->group), 0, INT32_MAX, &gid)) {
+        getgrnam_r(c->group, &gr, room, sizeof(room), &found);
+        if (!found)
+            return err_set(e, ST_USAGE, "socket-group",
+                           "there is no group '%s'", c->group);
+        gid = gr.gr_gid;
+    }
+    *out = (gid_t)gid;
+    return ST_OK;
+}
+
 enum st listen_lock(struct listener *l, const struct listen_config *c,
                     struct err *e)
 {
     char name[sizeof(l->path) + 8];
+    gid_t gid;
     enum st st;
 
     *l = (struct listener){.fd = -1, .lock_fd = -1};
     if (inherited_fd() >= 0 || c->tcp)
         return ST_OK;
     st = check_path(c->path, e);
+    if (!st)
+        st = group_id(c, &gid, e); /* a typo is said before a model loads */
     if (st)
         return st;
     snprintf(name, sizeof(name), "%s.lock", c->path);
@@ -131,22 +156,15 @@ bool listen_relock(struct listener *l)
 static enum st set_owner(const char *name, const struct listen_config *c,
                          struct err *e)
 {
-    char room[4096];
-    struct group gr, *found = NULL;
-    int64_t gid;
+    gid_t gid;
+    enum st st;
 
     if (chmod(name, c->mode) < 0)
         return err_set(e, ST_IO, name, "chmod: %s", err_sys(errno));
-    if (!c->group || !c->group[0])
-        return ST_OK;
-    if (!num_parse_i64(c->group, strlen(c->group), 0, INT32_MAX, &gid)) {
-        getgrnam_r(c->group, &gr, room, sizeof(room), &found);
-        if (!found)
-            return err_set(e, ST_USAGE, "socket-group",
-                           "there is no group '%s'", c->group);
-        gid = gr.gr_gid;
-    }
-    if (chown(name, (uid_t)-1, (gid_t)gid) < 0)
+    st = group_id(c, &gid, e);
+    if (st || gid == (gid_t)-1)
+        return st;
+    if (chown(name, (uid_t)-1, gid) < 0)
         return err_set(e, ST_IO, "socket-group",
                        "chgrp to '%s': %s (this user must be a member)",
                        c->group, err_sys(errno));

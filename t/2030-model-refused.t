@@ -88,6 +88,8 @@ my $type   = 'llama.rope.scaling.type';
 my $factor = 'llama.rope.scaling.factor';
 sub freqs { ['rope_freqs.weight', [scalar @_], 0, pack 'f<*', @_] }
 
+like scaled(['llama.attention.causal', 7, pack 'C', 0]), qr/llama\.attention\.causal: false/,
+    'a model that only embeds text is refused';
 my $next = qr/blk\.0\.attn_norm\.weight: the tensor is missing/;
 like scaled(), $next, 'no scaling is accepted';
 like scaled([$type, 8, str('none')]), $next, 'as is none';

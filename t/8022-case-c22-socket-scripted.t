@@ -51,6 +51,7 @@ my $cmd = "$d->{bin} --model $Pen::Daemon::DEMO --db $d->{dir}/c.db";
 $said = `$cmd --socket $d->{dir}/s --socket-group no-such-group 2>&1`;
 is $? >> 8, 2, 'an unknown group';
 like $said, qr/no-such-group/, 'is named';
+unlike $said, qr/ info model /, 'before a model is loaded';
 
 my $long = tempdir(TMPDIR => 1, CLEANUP => 1);
 $said = `$cmd --socket $long/@{[ 'x' x 110 ]} 2>&1`;

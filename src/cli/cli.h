@@ -24,6 +24,8 @@ int cmd_compat(int argc, char **argv);
 
 /* Print "penstock CMD: where: text" and return 1. */
 int cli_fail(const char *cmd, const struct err *e);
+/* After getopt said what is wrong: "Try ... --help"; returns 2. */
+int cli_try_help(const char *cmd);
 /* Print a usage line and "try --help"; returns 2. */
 int cli_usage(const char *cmd, const char *fmt, ...) PRINTF(2, 3);
 

@@ -71,7 +71,7 @@ static const char *option(struct bench *b, int c)
         b->json = true;
         break;
     default:
-        return "see the options";
+        return ""; /* getopt said it */
     }
     return NULL;
 }
@@ -101,7 +101,8 @@ static int options(struct bench *b, int argc, char **argv)
         wrong = option(b, c);
     }
     if (wrong)
-        return 1 + cli_usage("bench", "%s", wrong);
+        return 1 + (wrong[0] ? cli_usage("bench", "%s", wrong)
+                             : cli_try_help("bench"));
     if (optind < argc)
         return 1 + cli_usage("bench", "'%s' is not an option", argv[optind]);
     if (!b->model)

@@ -192,7 +192,7 @@ int cmd_key(int argc, char **argv)
         else if (c == 'h')
             return help(), 0;
         else
-            return cli_usage("key", "see the options");
+            return cli_try_help("key");
     }
     left = argc - optind;
     verb = left > 0 ? argv[optind] : "";

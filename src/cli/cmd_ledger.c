@@ -280,7 +280,7 @@ int cmd_ledger(int argc, char **argv)
         else if (c == 'j')
             o.json = true;
         else if (c == '?')
-            return cli_usage("ledger", "see the options");
+            return cli_try_help("ledger");
     }
     if (optind < argc)
         return cli_usage("ledger", "'%s' is no option", argv[optind]);

@@ -128,7 +128,7 @@ static const char *option(struct run *r, int c)
     case 'k':
         return load_kernels(optarg, &r->config.set);
     default:
-        return "see the options";
+        return ""; /* getopt said it */
     }
     return NULL;
 }
@@ -178,7 +178,8 @@ static int options(struct run *r, int argc, char **argv)
             wrong = option(r, c);
     }
     if (wrong)
-        return 1 + cli_usage("run", "%s", wrong);
+        return 1 + (wrong[0] ? cli_usage("run", "%s", wrong)
+                             : cli_try_help("run"));
     if (optind < argc)
         return 1 + cli_usage("run", "'%s' is not an option", argv[optind]);
     if (!r->model)

@@ -34,6 +34,12 @@ int cli_fail(const char *cmd, const struct err *e)
     return 1;
 }
 
+int cli_try_help(const char *cmd)
+{
+    fprintf(stderr, "Try 'penstock %s --help'.\n", cmd);
+    return 2;
+}
+
 int cli_usage(const char *cmd, const char *fmt, ...)
 {
     va_list ap;
@@ -42,8 +48,8 @@ int cli_usage(const char *cmd, const char *fmt, ...)
     va_start(ap, fmt);
     vfprintf(stderr, fmt, ap);
     va_end(ap);
-    fprintf(stderr, "\nTry 'penstock %s --help'.\n", cmd);
-    return 2;
+    fputc('\n', stderr);
+    return cli_try_help(cmd);
 }
 
 /* An answer that did not reach its reader (a full disk) is a failure. */

@@ -363,11 +363,13 @@ enum st db_open(struct db **out, const char *path, enum db_mode mode,
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                 (mode == DB_WRITE ? SQLITE_OPEN_READWRITE
                                   : SQLITE_OPEN_READONLY);
-    enum st st = mode == DB_WRITE ? db_file_create(path, e) : ST_OK;
+    enum st st = db_file_check(path, e);
     struct db *db;
     int rc;
 
     *out = NULL;
+    if (!st && mode == DB_WRITE)
+        st = db_file_create(path, e);
     if (st)
         return st;
     db = mem_new(struct db);

@@ -58,6 +58,22 @@ static enum st create_folder(const char *folder, struct err *e)
     return st;
 }
 
+enum st db_file_check(const char *path, struct err *e)
+{
+    struct stat sb;
+
+    if (stat(path, &sb) < 0) {
+        if (lstat(path, &sb) == 0)
+            return err_set(e, ST_IO, path,
+                           "a symbolic link that leads to no file");
+        return ST_OK; /* it is made, or what is wrong is said later */
+    }
+    if (S_ISREG(sb.st_mode))
+        return ST_OK;
+    return err_set(e, ST_IO, path, "%s, not a database file",
+                   S_ISDIR(sb.st_mode) ? "a folder" : "a special file");
+}
+
 enum st db_file_create(const char *path, struct err *e)
 {
     char *folder = folder_of(path);

@@ -6,6 +6,10 @@
 
 #include "base/mem.h"
 
+/* Refuse by name what is there and cannot be a database: a folder, a device,
+ * a symbolic link to nothing. Errors: ST_IO. */
+enum st db_file_check(const char *path, struct err *e) MUST_CHECK;
+
 /*
  * Make sure that `path` exists: its folder (0700, one level) and an empty
  * file (0600). What root creates belongs to the owner of the folder it lies

@@ -173,6 +173,8 @@ static enum st persist(struct db_writer *w, struct node *list, struct err *e)
 
     for (;;) {
         st = attempt(w, list, e);
+        if (!st && ms != RETRY_MIN_MS)
+            log_info("db_recovered", "posts are committed again");
         if (!st || !passing(st))
             return st;
         log_failure(w, e);

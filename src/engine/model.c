@@ -225,8 +225,14 @@ enum st model_rope(struct model *m, int32_t neox, struct err *e)
 static enum st shape(struct model *m, struct err *e)
 {
     double eps;
+    bool causal;
+    char key[sizeof(m->prefix) + 24];
     enum st st;
 
+    snprintf(key, sizeof(key), "%s.attention.causal", m->prefix);
+    if (gguf_bool(m->gguf, key, &causal) && !causal)
+        return err_set(e, ST_UNSUPPORTED, key,
+                       "false: this model embeds text, it does not write any");
     st = model_int(m, "block_count", 1, MODEL_LAYERS_MAX, 0, &m->n_layers, e);
     if (!st)
         st = model_int(m, "embedding_length", 1, MODEL_WIDTH_MAX, 0, &m->width,

@@ -207,11 +207,25 @@ static void test_cut_off(void)
     is_int(bad, 0, "happen at the next start, from their beginning");
 }
 
+static void test_not_a_file(void)
+{
+    const char *folder = tmpdir_path("dir"), *link = tmpdir_path("link");
+    struct db *db;
+
+    ok(mkdir(folder, 0700) == 0 && symlink("nothing", link) == 0, "made");
+    ok(db_open(&db, folder, DB_WRITE, &e) == ST_IO && strstr(e.text, "folder"),
+       "a folder is named as one");
+    ok(db_open(&db, link, DB_WRITE, &e) == ST_IO && strstr(e.text, "link"),
+       "so is a link to nothing");
+    ok(access(tmpdir_path("nothing"), F_OK) < 0, "and nothing is made there");
+}
+
 int main(void)
 {
     tmpdir_make();
     test_create();
     test_refusals();
+    test_not_a_file();
     test_owner();
     test_statements();
     test_race();
