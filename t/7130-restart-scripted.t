@@ -80,7 +80,7 @@ $d->kill('TERM');
 $d->kill('CONT');
 is scalar(grep { $_->response(20)->{status} } @waits), 400,
     'a backlog of 400 is answered';
-is $d->wait_end(10), 0, 'status 0';
+is $d->wait_end, 0, 'status 0';
 
 # Replacement under load: no request fails. Same socket, same database.
 $d = Pen::Daemon->scripted(socket => $d->{socket}, args => { thinking => 'off' });
