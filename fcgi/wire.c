@@ -143,7 +143,8 @@ enum st wire_open(struct wire **out, const struct conf *c, struct err *e)
         wire_close(w);
         return st;
     }
-    log_info("model", "id=%s file=%s format=%s weights=%s context=%d",
+    log_info("model",
+             "id=\"%s\" file=\"%s\" format=\"%s\" weights=%s context=%d",
              w->catalog.models[0].id, c->model,
              w->format ? format_source(w->format) : "none",
              w->catalog.models[0].weights ? w->catalog.models[0].weights : "-",

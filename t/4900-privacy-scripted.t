@@ -65,4 +65,12 @@ for my $file (@files) {
     unlike $data, qr/heliotrope|quokka/, "no answer in $name";
     unlike $data, qr/192\.0\.2\.77/, "no address in $name";
 }
+# Names of the admin's choice may hold spaces: a log line keeps them together.
+my $spaced = Pen::Daemon->scripted(args => { 'model-id' => 'my model' });
+my $r = Pen::Fcgi->request($spaced->{socket}, uri => $chat,
+    body => '{"messages":[{"role":"user","content":"hi"}],"max_tokens":2}');
+is $r->{status}, 200, 'a model whose name has a space answers';
+is $spaced->stop, 0, 'ends well';
+like $spaced->log, qr/ info model id="my model" file="/, 'the start line quotes its name';
+like $spaced->log, qr/ info req .* model="my model" status=200 /, 'so does the line of a request';
 done_testing;

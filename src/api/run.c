@@ -102,10 +102,10 @@ static void log_request(const struct ledger_row *row)
                       : 0;
 
     log_info("req",
-             "id=%s %s=%s model=%s status=%d prompt=%lld completion=%lld "
+             "id=%s %s=%s model=\"%s\" status=%d prompt=%lld completion=%lld "
              "finish=%s%s%s ms=%lld tok_s=%.1f client=%s kind=%s",
              row->request_id, row->stream ? "stream" : "json", row->endpoint,
-             row->model[0] ? row->model : "-", row->status,
+             row->model, row->status,
              (long long)row->prompt_tokens, (long long)n, row->finish,
              row->error_type[0] ? " error=" : "", row->error_type,
              (long long)row->total_ms, rate, row->client_id,
