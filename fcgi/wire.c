@@ -96,6 +96,7 @@ static enum st stop_ids(struct wire *w, struct catalog_model *m, struct err *e)
 static enum st open_model(struct wire *w, const struct conf *c, struct err *e)
 {
     struct catalog_model *m = mem_array(struct catalog_model, 1);
+    struct format_from from;
     struct gen_limits limits;
     struct err why;
     enum st st;
@@ -108,7 +109,13 @@ static enum st open_model(struct wire *w, const struct conf *c, struct err *e)
         st = vocab_open(&w->tok, w->gguf, e);
     if (st)
         return st;
-    if (format_find(&w->format, c->chat_format, c->model, w->tok, &why)) {
+    from = (struct format_from){
+        .path = c->chat_format,
+        .model_path = c->model,
+        .gguf = w->gguf,
+        .tok = w->tok,
+    };
+    if (format_find(&w->format, &from, &why)) {
         if (c->chat_format) {
             *e = why; /* asked for by name: not served without it */
             return why.st;

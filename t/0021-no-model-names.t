@@ -19,8 +19,15 @@ my %allowed = (
         'a message; llama is a value of tokenizer.ggml.model'],
     'src/chat/vocab.c' => [qr/^(?:llama|$pre)$|accepted| are$/,
         'values of tokenizer.ggml.model and .pre, and messages with them'],
-    'src/cli/cmd_render.c' => [qr/^kimi$/,
-        'the name of a chat format in the command line contract'],
+    # names of wire forms, as the command line takes them; a format says by
+    # its tokens or its template which one it uses, never by a model's name
+    (map { $_ => [qr/^(?:kimi|glm)$/, 'names of chat formats'] }
+        qw(src/chat/find.c src/chat/chatjson.c src/cli/cmd_render.c)),
+    (map { $_ => [qr/^(?:kimi|glm|qwen|llama3|mistral)$/,
+        'names of reply dialects'] }
+        qw(src/chat/dialect.c src/chat/kimi_reply.c src/chat/glm_reply.c
+           src/chat/tagcall.c src/chat/jsoncall.c src/chat/bracketcall.c
+           src/cli/cmd_parse.c)),
 );
 
 sub literals {

@@ -233,6 +233,8 @@ enum st body_messages(struct body_parse *p)
     for (const struct json *c = v->child; c; c = c->next, i++) {
         enum st st = take_msg(p, c, i, &list[i]);
 
+        list[i].sent_i = i;
+
         if (st)
             return st;
     }

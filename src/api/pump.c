@@ -83,7 +83,8 @@ static void drain(struct run *r, struct choice *c)
     }
     if (c->view.ended) {
         if (c->reply)
-            reply_end(c->reply, &c->reasoning, &c->content);
+            reply_end(c->reply, c->view.end.reason == END_STOP, &c->reasoning,
+                      &c->content);
         c->over = true;
     }
     if (c->reasoning.failed || c->content.failed)

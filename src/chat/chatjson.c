@@ -1,12 +1,11 @@
-#include "chat/format_int.h"
+#include "chat/chatjson.h"
 
 #include "json/read.h"
-
-#define FORMAT_ARENA (8u << 20)
 
 /* One file on its way to a format. */
 struct load {
     struct format *f;
+    struct chatjson *c;   /* its data */
     const struct json *root;
     const char *name;     /* of the file, for messages */
     const struct tok *t;  /* NULL: markers are not checked */
@@ -151,7 +150,7 @@ static enum st take_turns(struct load *l)
     };
 
     for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
-        struct turn *turn = &l->f->turns[roles[i].role];
+        struct turn *turn = &l->c->turns[roles[i].role];
         struct text pair[2] = {{NULL, 0}, {NULL, 0}};
         enum st st = take_pair(l, roles[i].key, pair, &turn->known);
 
@@ -160,24 +159,27 @@ static enum st take_turns(struct load *l)
         turn->prefix = pair[0];
         turn->suffix = pair[1];
     }
-    l->f->caps.system = l->f->turns[ROLE_SYSTEM].known;
+    l->f->caps.system = l->c->turns[ROLE_SYSTEM].known;
     return ST_OK;
 }
 
 static enum st take_stop(struct load *l)
 {
     struct text stop = {NULL, 0};
+    int32_t id;
     enum st st = take_string(l, "stop", &stop);
 
     if (st || !l->t)
         return st;
     if (!stop.n)
-        stop = l->f->turns[ROLE_ASSISTANT].suffix;
-    st = first_special(l, stop, &l->f->stop_id);
-    if (!st && l->f->stop_id < 0)
+        stop = l->c->turns[ROLE_ASSISTANT].suffix;
+    st = first_special(l, stop, &id);
+    if (!st && id < 0)
         return bad(l, "stop", "nothing ends a generated turn: neither stop "
                               "nor the assistant's suffix has a special "
                               "token");
+    if (!st)
+        l->f->stop_ids[l->f->n_stop_ids++] = id;
     return st;
 }
 
@@ -196,26 +198,26 @@ static enum st take_think_more(struct load *l)
 {
     struct format *f = l->f;
     const struct json *v = get(l, "think_default");
-    enum st st = take_string(l, "think_off", &f->think_off);
+    enum st st = take_string(l, "think_off", &l->c->think_off);
 
     if (!st)
-        st = take_flag(l, "think_history", &f->think_history);
+        st = take_flag(l, "think_history", &l->c->think_history);
     if (st)
         return st;
     if (!f->caps.think) {
-        if (v || f->think_off.n || f->think_history)
+        if (v || l->c->think_off.n || l->c->think_history)
             return bad(l, "think", "is missing, but other think keys are "
                                    "there");
         return ST_OK;
     }
-    f->caps.think_forced = !f->think_off.n;
-    f->think_default = THINK_ON;
+    f->caps.think_forced = !l->c->think_off.n;
+    l->c->think_default = THINK_ON;
     if (!v || json_is(v, "on"))
         return ST_OK;
     if (json_is(v, "model"))
-        f->think_default = THINK_DEFAULT;
-    else if (json_is(v, "off") && f->think_off.n)
-        f->think_default = THINK_OFF;
+        l->c->think_default = THINK_DEFAULT;
+    else if (json_is(v, "off") && l->c->think_off.n)
+        l->c->think_default = THINK_OFF;
     else
         return bad(l, "think_default",
                    "must be on, model, or (with think_off) off");
@@ -252,23 +254,22 @@ static bool has_slot(struct text t)
 
 static enum st take_all(struct load *l)
 {
-    struct format *f = l->f;
     struct text effort = {NULL, 0}, image = {NULL, 0};
     enum st st = take_turns(l);
 
     if (!st)
-        st = take_string(l, "open", &f->open);
+        st = take_string(l, "open", &l->c->open);
     if (st)
         return st;
-    if (!f->open.n)
+    if (!l->c->open.n)
         return bad(l, "open", "is missing: nothing hands the floor to the "
                               "model; accepted is a string, not empty");
-    if (!f->turns[ROLE_USER].known)
+    if (!l->c->turns[ROLE_USER].known)
         return bad(l, "user", "is missing: there must be a user turn, "
                               "[prefix, suffix]");
     st = take_stop(l);
     if (!st)
-        st = take_string(l, "prelude", &f->prelude);
+        st = take_string(l, "prelude", &l->c->prelude);
     if (!st)
         st = take_think(l);
     /* checked so that a broken file is known at once; not used yet */
@@ -281,18 +282,23 @@ static enum st take_all(struct load *l)
     return st;
 }
 
-enum st format_parse(struct format **out, const char *json, size_t n,
-                     const char *name, const struct tok *t, struct err *e)
+static const struct format_kind kind = {
+    .name = "chatjson",
+    .render = chatjson_render,
+};
+
+enum st format_chatjson(struct format **out, const char *json, size_t n,
+                        const char *source, const struct tok *t,
+                        struct err *e)
 {
-    struct format *f = mem_new(struct format);
-    struct load l = {.f = f, .name = name, .t = t, .e = e};
+    struct format *f = format_new(&kind, "chatjson", source);
+    struct load l = {.f = f, .name = source, .t = t, .e = e};
     struct err inner = {0};
     enum st st;
 
     *out = NULL;
-    arena_init(&f->arena, FORMAT_ARENA);
-    f->source = mem_dup(name);
-    f->stop_id = f->think_id[0] = f->think_id[1] = -1;
+    l.c = f->data = arena_alloc(&f->arena, sizeof(*l.c));
+    BUG_ON(!l.c);
     st = json_parse(&l.root, &f->arena, json, n, &inner);
     if (st) {
         char text[sizeof(inner.text) + 32];

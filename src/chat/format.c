@@ -1,86 +1,35 @@
 #include "chat/format_int.h"
 
-#include "base/buf.h"
-#include "chat/builtin.h"
+struct format *format_new(const struct format_kind *kind, const char *name,
+                          const char *source)
+{
+    struct format *f = mem_new(struct format);
 
-#include <unistd.h>
-
-#define FORMAT_FILE_MAX (1u << 20)
+    f->kind = kind;
+    f->name = name;
+    f->source = mem_dup(source);
+    arena_init(&f->arena, FORMAT_ARENA);
+    f->think_id[0] = f->think_id[1] = -1;
+    return f;
+}
 
 void format_free(struct format *f)
 {
     if (!f)
         return;
+    if (f->kind->free)
+        f->kind->free(f);
     arena_release(&f->arena);
     free(f->source);
     free(f);
 }
 
-static enum st parse_file(struct format **out, const char *path,
-                          const struct tok *t, struct err *e)
+int32_t format_marker_id(const struct tok *t, const char *marker)
 {
-    struct buf b;
-    enum st st;
+    int32_t id = tok_find(t, marker, strlen(marker));
+    enum tok_type type = id < 0 ? TOK_NORMAL : tok_type_of(t, id);
 
-    buf_init(&b, FORMAT_FILE_MAX);
-    st = buf_read_file(&b, path, e);
-    if (!st)
-        st = format_parse(out, b.p ? b.p : "", b.n, path, t, e);
-    buf_release(&b);
-    return st;
-}
-
-/* The first built-in format whose markers this vocabulary knows. */
-static enum st parse_builtin(struct format **out, const struct tok *t,
-                             struct err *e)
-{
-    struct buf why;
-    struct err one;
-    enum st st;
-
-    buf_init(&why, BUF_MESSAGE);
-    for (const struct embedded *b = chat_builtin; b->name; b++) {
-        char name[64];
-
-        snprintf(name, sizeof(name), "built-in %s", b->name);
-        st = format_parse(out, b->text, b->n, name, t, &one);
-        if (!st) {
-            buf_release(&why);
-            return ST_OK;
-        }
-        buf_printf(&why, "; %s: %s", one.where, one.text);
-    }
-    st = err_set(e, ST_UNSUPPORTED, "chat format",
-                 "no chat.json is given or lies beside the model%s",
-                 why.p ? why.p : "");
-    buf_release(&why);
-    return st;
-}
-
-enum st format_find(struct format **out, const char *explicit_path,
-                    const char *model_path, const struct tok *t,
-                    struct err *e)
-{
-    *out = NULL;
-    if (explicit_path)
-        return parse_file(out, explicit_path, t, e);
-    if (model_path) {
-        const char *slash = strrchr(model_path, '/');
-        struct buf path;
-        enum st st;
-
-        buf_init(&path, BUF_MESSAGE);
-        if (slash)
-            buf_add(&path, model_path, (size_t)(slash - model_path) + 1);
-        buf_puts(&path, "chat.json");
-        if (!path.failed && !access(path.p, F_OK)) {
-            st = parse_file(out, path.p, t, e);
-            buf_release(&path);
-            return st;
-        }
-        buf_release(&path);
-    }
-    return parse_builtin(out, t, e);
+    return type == TOK_CONTROL || type == TOK_USER ? id : -1;
 }
 
 const struct format_caps *format_caps(const struct format *f)
@@ -88,15 +37,43 @@ const struct format_caps *format_caps(const struct format *f)
     return &f->caps;
 }
 
+const char *format_name(const struct format *f)
+{
+    return f->name;
+}
+
 const char *format_source(const struct format *f)
 {
     return f->source;
 }
 
+void format_describe(const struct format *f, struct buf *out)
+{
+    const struct format_caps *c = &f->caps;
+
+    buf_puts(out, !c->think         ? "no reasoning channel"
+                  : c->think_forced ? "a reasoning channel, always open"
+                                    : "a reasoning channel");
+    buf_puts(out, c->tools ? ", tools" : ", no tools");
+    buf_puts(out, c->images ? ", images" : ", no images");
+    if (!c->efforts && !c->effort_max)
+        return;
+    buf_puts(out, ", efforts");
+    for (size_t i = 0; c->efforts && c->efforts[i]; i++)
+        buf_printf(out, "%s%s", i ? "/" : " ", c->efforts[i]);
+    if (c->effort_max)
+        buf_printf(out, " 1-%d", c->effort_max);
+}
+
 const int32_t *format_stop_ids(const struct format *f, size_t *n)
 {
-    *n = f->stop_id >= 0;
-    return &f->stop_id;
+    *n = f->n_stop_ids;
+    return f->stop_ids;
+}
+
+struct text format_think_text(const struct format *f, bool close)
+{
+    return f->think[close];
 }
 
 int32_t format_think_open_id(const struct format *f)
@@ -109,43 +86,17 @@ int32_t format_think_close_id(const struct format *f)
     return f->think_id[1];
 }
 
-static void add_markup(struct segments *out, struct text t)
+const struct dialect *format_dialect(const struct format *f)
 {
-    segments_add(out, TOK_MARKUP, t.s, t.n);
+    return f->dialect;
 }
 
-static void add_content(struct segments *out, struct text t)
+bool format_strict_end(const struct format *f)
 {
-    segments_add(out, TOK_CONTENT, t.s, t.n);
+    return f->strict_end;
 }
 
-/* What the opened turn says about reasoning. */
-static enum st add_think(const struct format *f, enum think_mode mode,
-                         struct segments *out, bool *open, struct err *e)
-{
-    *open = false;
-    if (!f->caps.think) {
-        if (mode == THINK_ON)
-            return err_set(e, ST_INVALID, "reasoning_effort",
-                           "this model's chat format has no reasoning");
-        return ST_OK;
-    }
-    if (mode == THINK_DEFAULT)
-        mode = f->think_default;
-    if (mode == THINK_OFF && f->caps.think_forced)
-        return err_set(e, ST_INVALID, "reasoning_effort",
-                       "this model's chat format always reasons");
-    if (mode == THINK_ON)
-        add_markup(out, f->think[0]);
-    else if (mode == THINK_OFF)
-        add_markup(out, f->think_off);
-    *open = mode == THINK_ON;
-    return ST_OK;
-}
-
-/* The first message that belongs to the current turn: whatever follows the
- * last user message. Reasoning before it is not sent to the model again. */
-static size_t current_turn(const struct chat_req *r)
+size_t format_current_turn(const struct chat_req *r)
 {
     size_t i = r->n_messages;
 
@@ -154,31 +105,139 @@ static size_t current_turn(const struct chat_req *r)
     return i;
 }
 
+struct text format_keep(struct segments *out, const struct buf *b)
+{
+    char *s = b->failed ? NULL : arena_dup(out->arena, b->n ? b->p : "", b->n);
+
+    if (!s) {
+        out->failed = true;
+        return TEXT("");
+    }
+    return (struct text){s, b->n};
+}
+
+/* --- what a format cannot say -------------------------------------------- */
+
+static enum st refuse(struct err *e, const char *field, const char *text)
+{
+    return err_set(e, ST_INVALID, field, "this model's chat format %s", text);
+}
+
+/* The words it knows, in the message. */
+static enum st bad_effort(const struct format_caps *c, struct err *e)
+{
+    struct buf words;
+    enum st st;
+
+    buf_init(&words, BUF_MESSAGE);
+    for (size_t i = 0; c->efforts[i]; i++)
+        buf_printf(&words, "%s%s", i ? ", " : "", c->efforts[i]);
+    st = err_set(e, ST_INVALID, "reasoning_effort",
+                 "accepted by this model's chat format are %s, and none",
+                 words.p ? words.p : "");
+    buf_release(&words);
+    return st;
+}
+
+static enum st check_think(const struct format_caps *c,
+                           const struct chat_req *r, struct err *e)
+{
+    if (r->think == THINK_ON && !c->think)
+        return refuse(e, "reasoning_effort", "has no reasoning");
+    if (r->think == THINK_OFF && c->think_forced)
+        return refuse(e, "reasoning_effort", "always reasons");
+    if (!r->effort.n || !c->efforts || r->think == THINK_OFF)
+        return ST_OK;
+    for (size_t i = 0; c->efforts[i]; i++)
+        if (strlen(c->efforts[i]) == r->effort.n &&
+            !memcmp(c->efforts[i], r->effort.s, r->effort.n))
+            return ST_OK;
+    return bad_effort(c, e);
+}
+
+static enum st check_msg(const struct format_caps *c, const struct chat_msg *m,
+                         struct err *e)
+{
+    char where[64];
+
+    if (m->role == ROLE_SYSTEM && !c->system) {
+        snprintf(where, sizeof(where), "messages[%zu].role", m->sent_i);
+        return refuse(e, where, "has no system turn");
+    }
+    if (m->role == ROLE_TOOL && !c->tools) {
+        snprintf(where, sizeof(where), "messages[%zu].role", m->sent_i);
+        return refuse(e, where, "has no tools");
+    }
+    if (m->n_calls && !c->tools) {
+        snprintf(where, sizeof(where), "messages[%zu].tool_calls", m->sent_i);
+        return refuse(e, where, "has no tools");
+    }
+    if (m->tools && c->late_system != LATE_SYSTEM_TOOLS) {
+        snprintf(where, sizeof(where), "messages[%zu].tools", m->sent_i);
+        return refuse(e, where, "takes tools at the top only");
+    }
+    for (size_t j = 0; j < m->n_parts && !c->images; j++)
+        if (m->parts[j].type == PART_IMAGE) {
+            snprintf(where, sizeof(where), "messages[%zu].content[%zu]",
+                     m->sent_i, j);
+            return refuse(e, where, "has no place for images");
+        }
+    return ST_OK;
+}
+
+/* A system message behind the conversation's begin. */
+static enum st check_late_system(const struct format_caps *c,
+                                 const struct chat_req *r, struct err *e)
+{
+    size_t i = 0;
+    char where[48];
+
+    if (c->late_system == LATE_SYSTEM_YES)
+        return ST_OK;
+    while (i < r->n_messages && r->messages[i].role == ROLE_SYSTEM)
+        i++;
+    for (; i < r->n_messages; i++) {
+        const struct chat_msg *m = &r->messages[i];
+
+        if (m->role != ROLE_SYSTEM ||
+            (m->tools && c->late_system == LATE_SYSTEM_TOOLS))
+            continue;
+        snprintf(where, sizeof(where), "messages[%zu].role", m->sent_i);
+        return err_set(e, ST_INVALID, where,
+                       "a system message must come before the conversation "
+                       "begins");
+    }
+    return ST_OK;
+}
+
+static enum st check(const struct format *f, const struct chat_req *r,
+                     struct err *e)
+{
+    const struct format_caps *c = &f->caps;
+    enum st st = check_think(c, r, e);
+
+    if (st)
+        return st;
+    if (r->tools && r->tool_choice != TOOLS_NONE && !c->tools)
+        return refuse(e, "tools", "has no tools");
+    for (size_t i = 0; i < r->n_messages; i++) {
+        st = check_msg(c, &r->messages[i], e);
+        if (st)
+            return st;
+    }
+    return check_late_system(c, r, e);
+}
+
 enum st format_render(const struct format *f, const struct chat_req *r,
                       struct segments *out, bool *think_open, struct err *e)
 {
-    size_t current = current_turn(r);
+    enum st st = check(f, r, e);
 
     *think_open = false;
-    add_markup(out, f->prelude);
-    for (size_t i = 0; i < r->n_messages; i++) {
-        const struct chat_msg *m = &r->messages[i];
-        char where[48];
-
-        if (m->role >= ROLE_TOOL || !f->turns[m->role].known) {
-            snprintf(where, sizeof(where), "messages[%zu].role", i);
-            return err_set(e, ST_INVALID, where,
-                           "this model's chat format has no such turn");
-        }
-        add_markup(out, f->turns[m->role].prefix);
-        if (m->reasoning.n && f->think_history && i >= current) {
-            add_markup(out, f->think[0]);
-            add_content(out, m->reasoning);
-            add_markup(out, f->think[1]);
-        }
-        add_content(out, m->content);
-        add_markup(out, f->turns[m->role].suffix);
-    }
-    add_markup(out, f->open);
-    return add_think(f, r->think, out, think_open, e);
+    if (!st)
+        st = f->kind->render(f, r, out, think_open, e);
+    if (!st && out->failed)
+        st = err_set(e, ST_LIMIT, "messages",
+                     "the prompt has too many parts for a request");
+    return st;
 }

@@ -3,12 +3,28 @@ noinst_LIBRARIES += libp_chat.a
 libp_chat_a_SOURCES = \
 	src/chat/req.h src/chat/builtin.h \
 	src/chat/segment.c src/chat/segment.h \
+	src/chat/jsontext.c src/chat/jsontext.h \
+	src/chat/tools.c src/chat/tools.h \
+	src/chat/vocab.c src/chat/vocab.h
+# formats: requests to segments
+libp_chat_a_SOURCES += \
 	src/chat/format.c src/chat/format.h src/chat/format_int.h \
-	src/chat/chatjson.c \
+	src/chat/find.c src/chat/results.c \
+	src/chat/chatjson.c src/chat/chatjson.h src/chat/chatjson_render.c \
+	src/chat/xtml.c src/chat/dsml.c src/chat/jinja_format.c
+# the template language
+libp_chat_a_SOURCES += src/chat/jinja.h src/chat/jinja_value.h
+# replies: token ids to text and calls
+libp_chat_a_SOURCES += \
 	src/chat/reply.c src/chat/reply.h \
 	src/chat/detok.c src/chat/detok.h \
 	src/chat/stop.c src/chat/stop.h \
-	src/chat/vocab.c src/chat/vocab.h
+	src/chat/scan.c src/chat/scan.h \
+	src/chat/calls.c src/chat/calls.h \
+	src/chat/dialect.c src/chat/dialect.h \
+	src/chat/tagcall.c src/chat/jsoncall.c src/chat/bracketcall.c \
+	src/chat/xtml_reply.c src/chat/kimi_reply.c src/chat/glm_reply.c \
+	src/chat/dsml_reply.c
 nodist_libp_chat_a_SOURCES = src/chat/builtin.c
 libp_chat_a_CFLAGS = $(PARSER_CFLAGS)
 P_LIBS += libp_chat.a

@@ -1,16 +1,20 @@
 /*
  * chat/reply.h - token ids in, neutral deltas out.
  *
- * Detokenises, reads reasoning by token id, finds stop strings, and lets
+ * Detokenises, reads reasoning and tool calls, finds stop strings, and lets
  * bytes leave only as whole UTF-8 characters: U+FFFD is never made here; the
  * bytes of an incomplete or invalid character are dropped at the end, never
- * sent. Knows no dialect (chat, completions) and no thread.
+ * sent. A marker that is a token of the vocabulary counts only as that token:
+ * the same characters in ordinary tokens are text. Knows no wire dialect
+ * (chat, completions) and no thread.
  */
 #ifndef CHAT_REPLY_H
 #define CHAT_REPLY_H
 
 #include "base/buf.h"
+#include "chat/calls.h"
 #include "chat/format.h"
+#include "chat/tools.h"
 
 struct reply; /* opaque */
 
@@ -18,6 +22,9 @@ struct reply_config {
     const struct tok *tok;
     const struct format *format;   /* NULL: plain text (completions) */
     bool think_open;               /* the prompt opened the channel */
+    const struct tools *tools;     /* borrowed; NULL: none were offered */
+    bool parallel_calls;           /* false: the first call counts */
+    uint64_t id_seed;              /* ids of calls are made from it */
     const struct text *stops;      /* [n_stops] non-empty, borrowed */
     size_t n_stops;
     const int32_t *stop_ids;       /* their text is never emitted */
@@ -30,19 +37,23 @@ void reply_free(struct reply *r);
 
 /*
  * Feed the next id. Appends what became sendable to `reasoning` and
- * `content` (either may stay unchanged).
- * Returns true when a stop string was completed by this id: nothing further
- * is emitted, and the caller asks the engine to finish with reply_kept().
+ * `content` (either may stay unchanged), and to the calls.
+ * Returns true when the reply is over before the engine knows: a stop string
+ * was completed or the form's own end came. Nothing further is emitted, and
+ * the caller asks the engine to finish with reply_kept().
  */
 bool reply_feed(struct reply *r, int32_t id, struct buf *reasoning,
                 struct buf *content);
-/* The generation ended: release what was held back for a stop string. */
-void reply_end(struct reply *r, struct buf *reasoning, struct buf *content);
+/* The generation ended: release what was held back. `ended`: the model wrote
+ * an end token (not a limit, a cut or an error). */
+void reply_end(struct reply *r, bool ended, struct buf *reasoning,
+               struct buf *content);
 
-bool reply_stopped(const struct reply *r);      /* by a stop string */
-/* Tokens up to the one that completed the stop string, >= 1. */
+bool reply_stopped(const struct reply *r);      /* feed has returned true */
+/* Tokens up to the one that completed the reply, >= 1. */
 int32_t reply_kept(const struct reply *r);
 /* Tokens of the reasoning part so far, the closing one included. */
 int32_t reply_reasoning_tokens(const struct reply *r);
+const struct calls *reply_calls(const struct reply *r);
 
 #endif

@@ -92,6 +92,7 @@ static int options(struct render *r, int argc, char **argv)
 
 static enum st work(struct render *r, struct err *e)
 {
+    struct format_from from;
     struct text body;
     enum st st;
 
@@ -102,7 +103,13 @@ static enum st work(struct render *r, struct err *e)
         if (st)
             return st;
     }
-    st = format_find(&r->format, r->chat, r->model, r->tok, e);
+    from = (struct format_from){
+        .path = r->chat,
+        .model_path = r->model,
+        .gguf = r->gguf,
+        .tok = r->tok,
+    };
+    st = format_find(&r->format, &from, e);
     if (st)
         return st;
     if (!strcmp(r->request, "-"))

@@ -1,6 +1,6 @@
 /* chat.json files: whatever loads renders a conversation whose control
  * tokens are the format's own. */
-#include "chat/format.h"
+#include "chat/format_int.h"
 #include "t/lib/toy_tok.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -13,11 +13,12 @@ static const struct toy_special specials[] = {
 static void render(const struct format *f, const struct tok *t)
 {
     static const struct chat_msg msgs[] = {
-        {ROLE_SYSTEM, {"be <|s|>", 8}, {NULL, 0}},
-        {ROLE_USER, {"hi <|e|>", 8}, {NULL, 0}},
-        {ROLE_ASSISTANT, {"yo", 2}, {"hm</think>", 10}},
+        {.role = ROLE_SYSTEM, .content = {"be <|s|>", 8}},
+        {.role = ROLE_USER, .content = {"hi <|e|>", 8}},
+        {.role = ROLE_ASSISTANT, .content = {"yo", 2},
+         .reasoning = {"hm</think>", 10}},
     };
-    struct chat_req req = {msgs, 3, THINK_DEFAULT};
+    struct chat_req req = {.messages = msgs, .n_messages = 3};
     struct arena a;
     struct segments s;
     struct ids ids;
@@ -45,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
     if (!toy.tok)
         toy_open(&toy, specials, NULL, 0);
-    if (format_parse(&f, (const char *)data, n, "fuzz", toy.tok, &e)) {
+    if (format_chatjson(&f, (const char *)data, n, "fuzz", toy.tok, &e)) {
         BUG_ON(f || !e.text[0]);
         return 0;
     }

@@ -2,6 +2,7 @@
  * Replies: bytes become ids; two bytes choose the configuration. Every delta
  * is valid UTF-8, and no stop string is ever in the content.
  */
+#include "chat/format_int.h"
 #include "chat/reply.h"
 #include "t/lib/toy_tok.h"
 
@@ -35,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
     if (!toy.tok) {
         toy_open(&toy, specials, NULL, 0);
-        BUG_ON(format_parse(&format, chat_json, sizeof(chat_json) - 1, "x",
+        BUG_ON(format_chatjson(&format, chat_json, sizeof(chat_json) - 1, "x",
                             toy.tok, &e));
     }
     if (n < 2)
@@ -53,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         buf_clear(&r1);
         buf_clear(&c1);
         if (i == n)
-            reply_end(r, &r1, &c1);
+            reply_end(r, true, &r1, &c1);
         else /* 250..254 stand for the special tokens and one past them */
             reply_feed(r, data[i] >= 250 ? data[i] + 6 : data[i], &r1, &c1);
         BUG_ON(!utf8_valid(r1.n ? r1.p : "", r1.n, NULL));

@@ -24,12 +24,14 @@ static void must(enum st st, const struct err *e)
 static void open_model(struct apit *t, const struct scripted_config *gen)
 {
     struct catalog_model *m = mem_new(struct catalog_model);
+    struct format_from from;
     struct ids stop;
     struct err e;
 
     must(gguf_open(&t->gguf, APIT_MODEL, &e), &e);
     must(vocab_open(&t->tok, t->gguf, &e), &e);
-    must(format_find(&t->format, NULL, APIT_MODEL, t->tok, &e), &e);
+    from = (struct format_from){.model_path = APIT_MODEL, .tok = t->tok};
+    must(format_find(&t->format, &from, &e), &e);
     t->end_id = tok_find(t->tok, "<|im_end|>", 10);
     t->gen = scripted_new(gen);
     ids_init(&stop, 64);

@@ -4,7 +4,7 @@
  * format's description (docs/decisions/0002).
  */
 #include "api/body.h"
-#include "chat/format.h"
+#include "chat/format_int.h"
 #include "t/lib/tap.h"
 #include "t/lib/toy_tok.h"
 
@@ -26,10 +26,19 @@ static struct err err;
 #define OPEN "\"open\":\"<|im_start|>assistant\\n\""
 #define BASE SYS USR AST OPEN
 
+static enum st find(struct format **f, const char *path, const char *model)
+{
+    const struct format_from from = {
+        .path = path, .model_path = model, .tok = toy.tok,
+    };
+
+    return format_find(f, &from, &err);
+}
+
 static enum st parse(struct format **f, const char *json)
 {
     err = (struct err){0};
-    return format_parse(f, json, strlen(json), "x", toy.tok, &err);
+    return format_chatjson(f, json, strlen(json), "x", toy.tok, &err);
 }
 
 static void test_refusals(void)
@@ -178,7 +187,7 @@ static void test_render(void)
 
     toy_open(&toy, specials, NULL, 0);
     buf_init(&out, BUF_EVENT);
-    is_int(format_find(&f, NULL, "/nowhere/model.gguf", toy.tok, &err), ST_OK,
+    is_int(find(&f, NULL, "/nowhere/model.gguf"), ST_OK,
            "the built-in format");
     is_str(format_source(f), "built-in chatml-think.json", "with reasoning");
     ok(format_caps(f)->think && format_caps(f)->system &&
@@ -214,7 +223,7 @@ static void test_render(void)
     toy_close(&toy);
 
     toy_open(&toy, plain, NULL, 0);
-    is_int(format_find(&f, NULL, NULL, toy.tok, &err), ST_OK, "no <think>");
+    is_int(find(&f, NULL, NULL), ST_OK, "no <think>");
     is_str(format_source(f), "built-in chatml.json", "plain ChatML");
     shown(f, "{\"messages\":[" UMSG "],\"thinking\":true}", &out,
           &think_open, NULL);
@@ -226,13 +235,13 @@ static void test_render(void)
     toy_close(&toy);
 
     toy_open(&toy, NULL, NULL, 0);
-    is_int(format_find(&f, NULL, NULL, toy.tok, &err), ST_UNSUPPORTED,
+    is_int(find(&f, NULL, NULL), ST_UNSUPPORTED,
            "no markers, no format");
     ok(strstr(err.text, "chat.json") && strstr(err.text, "<|im_start|>"),
        "and the reasons");
-    is_int(format_find(&f, "/nowhere/chat.json", NULL, toy.tok, &err), ST_IO,
+    is_int(find(&f, "/nowhere/chat.json", NULL), ST_IO,
            "a file that is not there");
-    is_int(format_find(&f, "t/data/chat/plain.json", NULL, toy.tok, &err),
+    is_int(find(&f, "t/data/chat/plain.json", NULL),
            ST_FORMAT, "a given file is not replaced by a guess");
     toy_close(&toy);
     buf_release(&out);
@@ -268,7 +277,7 @@ static void test_forging(void)
     toy_open(&toy, specials, NULL, 0);
     buf_init(&out, BUF_EVENT);
     ids_init(&ids, 1u << 16);
-    is_int(format_find(&f, NULL, NULL, toy.tok, &err), ST_OK, "the format");
+    is_int(find(&f, NULL, NULL), ST_OK, "the format");
     shown(f, body, &out, &think_open, &ids);
     ok(strncmp(out.p, "error", 5), "hostile text is accepted as text");
     is_int(count(&ids, toy_id(&toy, "<|im_start|>", 12)), 4,

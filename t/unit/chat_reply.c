@@ -3,6 +3,7 @@
  * joined deltas are the text, whatever the tokens were. Case numbers are
  * those of public trouble reports.
  */
+#include "chat/format_int.h"
 #include "chat/reply.h"
 #include "chat/vocab.h"
 #include "t/lib/tap.h"
@@ -28,7 +29,7 @@ static void open_toy(const char *text, size_t n)
     struct err e = {0};
 
     toy_open(&toy, specials, text, n);
-    if (format_parse(&format, chat_json, sizeof(chat_json) - 1, "toy",
+    if (format_chatjson(&format, chat_json, sizeof(chat_json) - 1, "toy",
                      toy.tok, &e)) {
         printf("Bail out! %s: %s\n", e.where, e.text);
         exit(1);
@@ -115,7 +116,7 @@ static void run_end(struct run *x)
 
     buf_init(&r, BUF_EVENT);
     buf_init(&c, BUF_EVENT);
-    reply_end(x->r, &r, &c);
+    reply_end(x->r, true, &r, &c);
     keep(x, &r, &c);
     buf_release(&r);
     buf_release(&c);
@@ -356,7 +357,7 @@ static void test_spm(void)
     if (!ok(!gguf_open(&g, path, &e), "%s", path))
         return;
     ok(!vocab_open(&t, g, &e) &&
-           !format_parse(&f, chat_json, sizeof(chat_json) - 1, "x", NULL, &e),
+           !format_chatjson(&f, chat_json, sizeof(chat_json) - 1, "x", NULL, &e),
        "its vocabulary");
     while ((size_t)id < tok_count(t) &&
            (tok_type_of(t, id) != TOK_NORMAL || tok_piece(t, id).n < 2 ||

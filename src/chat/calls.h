@@ -1,0 +1,55 @@
+/*
+ * chat/calls.h - the tool calls of one reply, growing while it is read.
+ *
+ * A call is announced when its name is known; its arguments are JSON text
+ * that is only ever appended to. A streaming consumer keeps, per call, how
+ * much of it has been sent.
+ */
+#ifndef CHAT_CALLS_H
+#define CHAT_CALLS_H
+
+#include "base/buf.h"
+
+#define CALLS_MAX 128
+
+struct tool_call {
+    char *id;        /* owned; unique in this reply and (but for ids that the
+                      * model wrote itself) across replies */
+    char *name;      /* owned, valid UTF-8, may hold no NUL */
+    struct buf args; /* JSON text so far; complete when `whole` */
+    bool whole;
+    bool dropped;    /* over the limit: counted, never shown */
+    bool withdrawn;  /* shown on a stream, then found to be no call: a whole
+                      * answer leaves it out */
+};
+
+enum call_id_form {
+    CALL_ID_LONG,    /* call_ and 24 hex digits */
+    CALL_ID_SHORT,   /* 9 letters and digits */
+};
+
+struct calls {
+    struct tool_call **p; /* [n] owned; a call never moves */
+    size_t n, cap;
+    size_t limit;    /* calls that are shown: 0 without tools, 1 without
+                      * parallel calls */
+    size_t shown;    /* not dropped and not withdrawn */
+    size_t dropped;
+    enum call_id_form form;
+    uint64_t seed;   /* ids are made from it */
+    bool failed;     /* sticks: out of memory, or over CALLS_MAX */
+};
+
+void calls_init(struct calls *c, size_t limit, uint64_t seed);
+void calls_release(struct calls *c);
+
+/*
+ * The next call. `id` NULL: one is made. Bytes that are not valid UTF-8, and
+ * NUL, are left out of name and id. NULL when out of memory or over
+ * CALLS_MAX (c->failed is set).
+ */
+struct tool_call *calls_add(struct calls *c, const char *id, size_t id_n,
+                       const char *name, size_t n);
+void calls_withdraw(struct calls *c, struct tool_call *call);
+
+#endif

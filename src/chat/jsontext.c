@@ -1,0 +1,208 @@
+#include "chat/jsontext.h"
+
+#include "base/utf8.h"
+
+#include <math.h>
+
+/* --- strings ------------------------------------------------------------- */
+
+static void escape_unit(struct buf *out, unsigned u)
+{
+    buf_printf(out, "\\u%04x", u);
+}
+
+static void escape_wide(struct buf *out, uint32_t cp)
+{
+    if (cp < 0x10000) {
+        escape_unit(out, cp);
+        return;
+    }
+    cp -= 0x10000;
+    escape_unit(out, 0xd800 + (cp >> 10));
+    escape_unit(out, 0xdc00 + (cp & 0x3ff));
+}
+
+/* The short form of an ASCII character that must be escaped; 0: none. */
+static char short_escape(unsigned char c)
+{
+    switch (c) {
+    case '"':
+        return '"';
+    case '\\':
+        return '\\';
+    case '\b':
+        return 'b';
+    case '\f':
+        return 'f';
+    case '\n':
+        return 'n';
+    case '\r':
+        return 'r';
+    case '\t':
+        return 't';
+    }
+    return 0;
+}
+
+void jsontext_escape(struct buf *out, const char *s, size_t n, unsigned style)
+{
+    size_t run = 0, i = 0;
+
+    while (i < n) {
+        unsigned char c = (unsigned char)s[i];
+        char brief = short_escape(c);
+        uint32_t cp;
+        size_t len = 1;
+
+        if (!brief && c >= 0x20 && (c < 0x80 || !(style & JT_ASCII))) {
+            i++;
+            continue;
+        }
+        buf_add(out, s + run, i - run);
+        if (brief) {
+            buf_putc(out, '\\');
+            buf_putc(out, brief);
+        } else if (c < 0x80) {
+            escape_unit(out, c);
+        } else {
+            len = utf8_decode(s + i, n - i, &cp);
+            if (len)
+                escape_wide(out, cp);
+            len = len ? len : 1; /* not UTF-8: left out */
+        }
+        i += len;
+        run = i;
+    }
+    buf_add(out, s + run, i - run);
+}
+
+void jsontext_string(struct buf *out, const char *s, size_t n, unsigned style)
+{
+    buf_putc(out, '"');
+    jsontext_escape(out, s, n, style);
+    buf_putc(out, '"');
+}
+
+/* --- numbers ------------------------------------------------------------- */
+
+void jsontext_double(struct buf *out, double v)
+{
+    char digits[40], *point;
+    int precision = 1, exponent;
+
+    if (!isfinite(v)) {
+        buf_puts(out, isnan(v) ? "NaN" : v > 0 ? "Infinity" : "-Infinity");
+        return;
+    }
+    do /* shortest that reads back equal */
+        snprintf(digits, sizeof(digits), "%.*e", precision - 1, v);
+    while (strtod(digits, NULL) != v && precision++ < 17);
+    point = strchr(digits, 'e');
+    exponent = (int)strtol(point + 1, NULL, 10);
+    if (exponent >= 16 || exponent < -4) { /* as Python's repr */
+        buf_add(out, digits, (size_t)(point - digits));
+        buf_printf(out, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
+        return;
+    }
+    if (precision - 1 > exponent)
+        buf_printf(out, "%.*f", precision - 1 - exponent, v);
+    else
+        buf_printf(out, "%.1f", v);
+}
+
+static void number(struct buf *out, struct text t)
+{
+    if (memchr(t.s, 'e', t.n) || memchr(t.s, 'E', t.n)) {
+        char text[JSON_NUMBER_MAX + 1];
+
+        snprintf(text, sizeof(text), "%.*s", (int)t.n, t.s);
+        jsontext_double(out, strtod(text, NULL));
+    } else if (t.n == 2 && !memcmp(t.s, "-0", 2)) {
+        buf_putc(out, '0');
+    } else {
+        buf_add(out, t.s, t.n);
+    }
+}
+
+/* --- trees --------------------------------------------------------------- */
+
+static int by_key(const void *pa, const void *pb)
+{
+    const struct json *a = *(const struct json *const *)pa;
+    const struct json *b = *(const struct json *const *)pb;
+    size_t n = a->key.n < b->key.n ? a->key.n : b->key.n;
+    int c = n ? memcmp(a->key.s, b->key.s, n) : 0;
+
+    return c ? c : (a->key.n > b->key.n) - (a->key.n < b->key.n);
+}
+
+static void member(struct buf *out, const struct json *v, unsigned style)
+{
+    jsontext_string(out, v->key.s, v->key.n, style);
+    buf_puts(out, style & JT_SPACED ? ": " : ":");
+    jsontext(out, v, style);
+}
+
+static void sorted(struct buf *out, const struct json *o, unsigned style)
+{
+    const struct json **list = mem_try_array(o->n, sizeof(*list));
+    size_t n = 0;
+
+    if (!list) {
+        out->failed = true;
+        return;
+    }
+    for (const struct json *c = o->child; c; c = c->next)
+        list[n++] = c;
+    qsort(list, n, sizeof(*list), by_key);
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            buf_puts(out, style & JT_SPACED ? ", " : ",");
+        member(out, list[i], style);
+    }
+    free(list);
+}
+
+static void children(struct buf *out, const struct json *v, unsigned style)
+{
+    if (v->type == JSON_OBJ && (style & JT_SORTED) && v->n > 1) {
+        sorted(out, v, style);
+        return;
+    }
+    for (const struct json *c = v->child; c; c = c->next) {
+        if (v->type == JSON_OBJ)
+            member(out, c, style);
+        else
+            jsontext(out, c, style);
+        if (c->next)
+            buf_puts(out, style & JT_SPACED ? ", " : ",");
+    }
+}
+
+void jsontext(struct buf *out, const struct json *v, unsigned style)
+{
+    switch (v->type) {
+    case JSON_NULL:
+        buf_puts(out, "null");
+        break;
+    case JSON_BOOL:
+        buf_puts(out, v->boolean ? "true" : "false");
+        break;
+    case JSON_NUM:
+        number(out, v->str);
+        break;
+    case JSON_STR:
+        jsontext_string(out, v->str.s, v->str.n, style);
+        break;
+    case JSON_ARR:
+        buf_putc(out, '[');
+        children(out, v, style);
+        buf_putc(out, ']');
+        break;
+    case JSON_OBJ:
+        buf_putc(out, '{');
+        children(out, v, style);
+        buf_putc(out, '}');
+        break;
+    }
+}
