@@ -20,9 +20,9 @@ void scan_release(struct scan *s)
     buf_release(&s->held);
 }
 
-/* What p[0..n) begins with: a marker's number, -1 for none, -2 when more
- * bytes may make (or lengthen) one. */
-static int look(const struct scan *s, const char *p, size_t n)
+/* What p[0..n) begins with: a marker's number, -1 for none; -2 when more
+ * bytes come and may make (or lengthen) one. */
+static int look(const struct scan *s, const char *p, size_t n, bool more)
 {
     int best = -1;
 
@@ -33,7 +33,7 @@ static int look(const struct scan *s, const char *p, size_t n)
             if (!memcmp(p, s->mark[k], s->len[k]) &&
                 (best < 0 || s->len[k] > s->len[best]))
                 best = k;
-        } else if (!memcmp(p, s->mark[k], n)) {
+        } else if (more && !memcmp(p, s->mark[k], n)) {
             return -2;
         }
     }
@@ -41,13 +41,14 @@ static int look(const struct scan *s, const char *p, size_t n)
 }
 
 /* Give away what p[0..n) settles; returns how much of it that was. */
-static size_t pass(const struct scan *s, const char *p, size_t n,
+static size_t pass(const struct scan *s, const char *p, size_t n, bool more,
                    const struct scan_sink *to)
 {
     size_t from = 0, i = 0;
 
     while (i < n) {
-        int k = s->first[(unsigned char)p[i]] ? look(s, p + i, n - i) : -1;
+        int k = s->first[(unsigned char)p[i]] ? look(s, p + i, n - i, more)
+                                              : -1;
 
         if (k == -1) {
             i++;
@@ -73,7 +74,7 @@ void scan_feed(struct scan *s, const char *p, size_t n,
     size_t took;
 
     if (!s->held.n) {
-        took = pass(s, p, n, to);
+        took = pass(s, p, n, true, to);
         if (took < n)
             buf_add(&s->held, p + took, n - took);
         return;
@@ -83,7 +84,7 @@ void scan_feed(struct scan *s, const char *p, size_t n,
         size_t more = n < s->longest ? n : s->longest;
 
         buf_add(&s->held, p, more);
-        took = pass(s, s->held.p, s->held.n, to);
+        took = pass(s, s->held.p, s->held.n, true, to);
         buf_drop(&s->held, took);
         p += more;
         n -= more;
@@ -95,6 +96,6 @@ void scan_feed(struct scan *s, const char *p, size_t n,
 void scan_flush(struct scan *s, const struct scan_sink *to)
 {
     if (s->held.n)
-        to->text(to->arg, s->held.p, s->held.n);
+        pass(s, s->held.p, s->held.n, false, to);
     buf_clear(&s->held);
 }

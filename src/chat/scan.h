@@ -31,7 +31,7 @@ void scan_init(struct scan *s, const char *const *marks, int n);
 void scan_release(struct scan *s);
 void scan_feed(struct scan *s, const char *p, size_t n,
                const struct scan_sink *to);
-/* What is held was text after all: before a marker by id, and at the end. */
+/* Nothing more joins what is held: before a marker by id, and at the end. */
 void scan_flush(struct scan *s, const struct scan_sink *to);
 
 #endif
