@@ -138,4 +138,7 @@ EXTRA_PROGRAMS += t/bench/sse_client t/bench/http_upstream
 t_bench_sse_client_CFLAGS = $(AM_CFLAGS) $(GNUTLS_CFLAGS)
 t_bench_sse_client_LDADD = libp_base.a $(GNUTLS_LIBS)
 t_bench_http_upstream_LDADD = libp_base.a
+# chat: tools, and calls written as text
+unit_tests += t/unit/chat_tools
+t_unit_chat_tools_LDADD = $(P_LIBS) $(P_LDLIBS)
 check_PROGRAMS += $(unit_tests)
