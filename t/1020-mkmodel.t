@@ -47,6 +47,34 @@ my $one = sha('m.gguf');
 make(@small, '--type', 'f16', '--seed', 2);
 isnt sha('m.gguf'), $one, 'another seed makes others';
 
+# Special tokens and templates of the caller's.
+{
+    my $template = "$dir/t.jinja";
+    open my $out, '>', $template or die $!;
+    print $out '{{ messages }}';
+    close $out;
+    my ($status, undef, $err) = make(@small, '--bare', '--control', '<|a|>',
+        '--user-token', '<b>', '--bos', '<|a|>', '--add-bos',
+        '--template', $template, '--template', "tool_use=$template");
+    is "$status$err", '0', 'with tokens and templates of its own';
+    my $cli = "$build/penstock";
+    SKIP: {
+        skip "$cli is not built", 1 unless -x $cli;
+        my ($s, $got) = gguf_check($cli, 'tokenize', '-m', "$dir/m.gguf",
+            '--markup', '--json', 'x<|a|><b>');
+        like $got, qr/"ids":\[300,120,300,301\]/,
+            'the tokens are recognised, BOS stands first';
+    }
+    open my $in, '<:raw', "$dir/m.gguf" or die $!;
+    local $/;
+    my $bytes = <$in>;
+    is scalar(() = $bytes =~ /tokenizer\.chat_template(?:\.tool_use)?\x08/g), 2,
+        'both templates are in the file';
+    ($status, undef, $err) = make(@small, '--control', '<think>');
+    is $status, 2, 'a token that is there already is refused';
+    like $err, qr/there is a token '<think>' already/, 'by name';
+}
+
 my %tensors = (llama => 2 + 9, qwen2 => 2 + 12, qwen3 => 2 + 11);
 for my $arch (sort keys %tensors) {
     for my $untied (0, 1) {

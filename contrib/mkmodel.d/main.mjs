@@ -4,7 +4,7 @@
 // generator, own rounding, no clock. Weights are written as they are made, so
 // a file of many gigabytes needs a few megabytes beside its vocabulary.
 
-import { closeSync, openSync, rmSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { openVocab } from './vocab.mjs';
 import { TYPES, writeTensor } from './weights.mjs';
@@ -27,6 +27,13 @@ Write a GGUF v3 file with random weights: for tests and measurements of speed.
           npm:PACKAGE        the vocabulary of a tokenizer package: a folder,
                              or a name installed here or in t/js
                              [synthetic:512]
+  --control TOKEN            add a control token; may be given again
+  --user-token TOKEN         add a user-defined one; may be given again
+  --bare                     leave the ChatML tokens of synthetic:N out
+  --bos TOKEN, --eos TOKEN   which of the tokens these are
+  --add-bos                  the file says that prompts begin with BOS
+  --template [NAME=]FILE     a chat template, or a named variant of it; may be
+                             given again
   --untied                   a separate output matrix
   --rope-base X              [10000]
   --rope-linear X            positions are divided by X
@@ -49,6 +56,13 @@ const OPTIONS = {
     ctx: { type: 'string', default: '2048' },
     type: { type: 'string', default: 'q8_0' },
     vocab: { type: 'string', default: 'synthetic:512' },
+    control: { type: 'string', multiple: true, default: [] },
+    'user-token': { type: 'string', multiple: true, default: [] },
+    bare: { type: 'boolean', default: false },
+    bos: { type: 'string' },
+    eos: { type: 'string' },
+    'add-bos': { type: 'boolean', default: false },
+    template: { type: 'string', multiple: true, default: [] },
     untied: { type: 'boolean', default: false },
     'rope-base': { type: 'string', default: '10000' },
     'rope-linear': { type: 'string' },
@@ -191,6 +205,26 @@ function writeMeta(w, s, vocab) {
     vocab.write(w);
 }
 
+// What the options say beside --vocab.
+function changeVocab(vocab, values) {
+    for (const token of values.control)
+        vocab.add(token, 'control', Usage);
+    for (const token of values['user-token'])
+        vocab.add(token, 'user', Usage);
+    for (const role of ['bos', 'eos'])
+        if (values[role] !== undefined)
+            vocab.name(role, values[role], Usage);
+    if (values['add-bos'])
+        vocab.flags.add_bos_token = true;
+    for (const text of values.template) {
+        const [, name, file] = /^(?:([a-z0-9_]+)=)?(.+)$/.exec(text) ?? [];
+
+        if (!file)
+            throw new Usage(`--template takes [NAME=]FILE, not '${text}'`);
+        vocab.templates.set(name ?? '', readFileSync(file, 'utf8'));
+    }
+}
+
 function main() {
     let values;
 
@@ -206,7 +240,9 @@ function main() {
     if (!values.output)
         throw new Usage('-o FILE is missing');
     const s = shapeOf(values);
-    const vocab = openVocab(values.vocab, Usage);
+    const vocab = openVocab(values.vocab, values.bare, Usage);
+
+    changeVocab(vocab, values);
     const tensors = tensorsOf(s, vocab.tokens.length);
     const fd = openSync(values.output, 'w');
 

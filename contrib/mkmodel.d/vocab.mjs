@@ -27,7 +27,24 @@ class Vocab {
         this.merges = null;  // BPE: "left right"
         this.ids = {};       // bos, eos, unknown, padding
         this.flags = {};     // add_bos_token, add_space_prefix
-        this.template = null;
+        this.templates = new Map(); // '' is the default one
+    }
+
+    // One more token at the end.
+    add(token, kind, Usage) {
+        if (!token || this.tokens.includes(token))
+            throw new Usage(`there is a token '${token}' already`);
+        this.tokens.push(token);
+        this.types.push(kind === 'control' ? CONTROL : USER);
+        this.scores?.push(0);
+    }
+
+    name(role, token, Usage) {
+        const id = this.tokens.indexOf(token);
+
+        if (id < 0)
+            throw new Usage(`--${role}: there is no token '${token}'`);
+        this.ids[role] = id;
     }
 
     write(w) {
@@ -45,8 +62,11 @@ class Vocab {
             w.u32(k(`${name}_token_id`), id);
         for (const [name, v] of Object.entries(this.flags))
             w.bool(k(name), v);
-        if (this.template !== null)
-            w.str('tokenizer.chat_template', this.template);
+        for (const [name, text] of this.templates)
+            w.str(`tokenizer.chat_template${name && '.'}${name}`, text);
+        const named = [...this.templates.keys()].filter((name) => name);
+        if (named.length)
+            w.array('tokenizer.chat_templates', 'str', named);
     }
 }
 
@@ -69,9 +89,10 @@ const SPECIALS = ['<|endoftext|>', '<|im_start|>', '<|im_end|>', '<think>',
 
 // 256 bytes, then merges of lower-case words that grow from pairs, then the
 // special tokens of a ChatML model.
-function synthetic(n, Usage) {
+function synthetic(n, bare, Usage) {
     const v = new Vocab('gpt2');
-    const least = 256 + SPECIALS.length;
+    const specials = bare ? [] : SPECIALS;
+    const least = 256 + specials.length;
     let state = 1;
     const below = (m) => {
         state = Math.imul(state, 1664525) + 1013904223 >>> 0;
@@ -86,7 +107,7 @@ function synthetic(n, Usage) {
     const have = new Set(v.tokens);
     const parts = [...'etaoinshrdlucmfwypvbgkjqxz', '\u0120'];
 
-    while (v.tokens.length < n - SPECIALS.length) {
+    while (v.tokens.length < n - specials.length) {
         const left = parts[below(parts.length)];
         const right = parts[below(parts.length)];
         const token = left + right;
@@ -99,10 +120,11 @@ function synthetic(n, Usage) {
         v.merges.push(`${left} ${right}`);
     }
     v.types = [...v.tokens.map(() => NORMAL),
-        ...SPECIALS.map((s) => s.startsWith('<|') ? CONTROL : USER)];
-    v.tokens.push(...SPECIALS);
-    v.ids = { eos: v.tokens.indexOf('<|im_end|>'),
-        padding: v.tokens.indexOf('<|endoftext|>') };
+        ...specials.map((s) => s.startsWith('<|') ? CONTROL : USER)];
+    v.tokens.push(...specials);
+    if (!bare)
+        v.ids = { eos: v.tokens.indexOf('<|im_end|>'),
+            padding: v.tokens.indexOf('<|endoftext|>') };
     v.flags.add_bos_token = false;
     return v;
 }
@@ -208,17 +230,17 @@ function fromPackage(name, Usage) {
     if (typeof config.add_bos_token === 'boolean')
         v.flags.add_bos_token = config.add_bos_token;
     if (typeof config.chat_template === 'string')
-        v.template = config.chat_template;
+        v.templates.set('', config.chat_template);
     return v;
 }
 
 // 'synthetic:N' or 'npm:PACKAGE'; Usage is the class of errors to throw.
-export function openVocab(text, Usage) {
+export function openVocab(text, bare, Usage) {
     const made = /^synthetic:(\d{1,7})$/.exec(text);
     const npm = /^npm:(.+)$/.exec(text);
 
     if (made)
-        return synthetic(Number(made[1]), Usage);
+        return synthetic(Number(made[1]), bare, Usage);
     if (npm)
         return fromPackage(npm[1], Usage);
     throw new Usage(`--vocab takes synthetic:N or npm:PACKAGE, not '${text}'`);
