@@ -1,6 +1,5 @@
-# Case C04, request checking: an assistant's message without content is
-# history like any other; its tool calls are refused by name until formats
-# can write them.
+# Case C04: an assistant's message without content is history like any other,
+# also with its tool calls, and content missing, null or empty is the same.
 use strict;
 use warnings;
 use lib "t/lib";
@@ -8,6 +7,9 @@ use Test::More;
 use Pen::Body;
 
 plan skip_all => "t/unit/api_body_error is not built" unless tool();
+
+my $call = '"tool_calls":[{"id":"call_1","type":"function",'
+    . '"function":{"name":"f","arguments":"{}"}}]';
 
 sub history {
     my ($assistant) = @_;
@@ -17,11 +19,11 @@ sub history {
 for my $content ('"content":null,', '"content":"",', '') {
     is((check(history(qq({$content"role":"assistant"}))))[0], 200,
         "{$content} is accepted");
-    named(history(qq({$content"role":"assistant","tool_calls":[{"id":"call_1",)
-        . '"type":"function","function":{"name":"f","arguments":"{}"}}]}'),
-        'messages[1].tool_calls', "{$content} with tool calls");
+    is((check(history(qq({$content"role":"assistant",$call}))))[0], 200,
+        "{$content} with tool calls");
 }
-named('{"messages":[{"role":"user","content":"a"},'
-    . '{"role":"tool","tool_call_id":"call_1","content":"42"}]}',
-    'messages[1].role', 'a tool result');
+is((check('{"messages":[{"role":"user","content":"a"},'
+    . "{\"role\":\"assistant\",$call},"
+    . '{"role":"tool","tool_call_id":"call_1","content":"42"}]}'))[0], 200,
+    'with its result');
 done_testing();

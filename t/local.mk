@@ -84,12 +84,12 @@ t_fuzz_tok_LDFLAGS = $(fuzz_ldflags)
 check_PROGRAMS += $(fuzz_tests)
 # api: bodies
 unit_tests += t/unit/api_body
-t_unit_api_body_LDADD = libp_api.a libp_json.a libp_base.a $(YAJL_LIBS)
+t_unit_api_body_LDADD = libp_api.a libp_chat.a libp_json.a libp_base.a $(YAJL_LIBS)
 check_PROGRAMS += t/unit/api_body_error
-t_unit_api_body_error_LDADD = libp_api.a libp_json.a libp_base.a $(YAJL_LIBS)
+t_unit_api_body_error_LDADD = libp_api.a libp_chat.a libp_json.a libp_base.a $(YAJL_LIBS)
 fuzz_tests += t/fuzz/body
 t_fuzz_body_SOURCES = t/fuzz/body.c $(fuzz_main)
-t_fuzz_body_LDADD = libp_api.a libp_json.a libp_base.a $(YAJL_LIBS)
+t_fuzz_body_LDADD = libp_api.a libp_chat.a libp_json.a libp_base.a $(YAJL_LIBS)
 t_fuzz_body_LDFLAGS = $(fuzz_ldflags)
 # kernels
 unit_tests += t/unit/kernels_ops t/unit/kernels_quant t/unit/kernels_onetext \
@@ -141,4 +141,9 @@ t_bench_http_upstream_LDADD = libp_base.a
 # chat: tools, and calls written as text
 unit_tests += t/unit/chat_tools
 t_unit_chat_tools_LDADD = $(P_LIBS) $(P_LDLIBS)
+unit_tests += t/unit/chat_history t/unit/api_body_tools
+t_unit_chat_history_LDADD = libp_chat.a libp_json.a libp_base.a $(YAJL_LIBS)
+t_unit_api_body_tools_LDADD = libp_api.a libp_chat.a libp_json.a libp_base.a \
+	$(YAJL_LIBS)
+
 check_PROGRAMS += $(unit_tests)

@@ -155,139 +155,16 @@ static enum st take_stops(struct body_parse *p)
     return st;
 }
 
-/* *mode keeps its value when the field is absent. */
-static enum st effort_of(struct body_parse *p, const char *key,
-                         enum think_mode *mode)
-{
-    static const char *const off[] = {"none", "minimal", "off"};
-    static const char *const on[] = {"low", "medium", "high", "xhigh", "max"};
-    const struct json *v = body_get(p->root, key);
-
-    if (!v)
-        return ST_OK;
-    for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++)
-        if (json_is(v, off[i])) {
-            *mode = THINK_OFF;
-            return ST_OK;
-        }
-    for (size_t i = 0; i < sizeof(on) / sizeof(on[0]); i++)
-        if (json_is(v, on[i])) {
-            *mode = THINK_ON;
-            return ST_OK;
-        }
-    return err_set(p->e, ST_INVALID, key,
-                   "accepted is none, minimal, off, low, medium, high, xhigh "
-                   "or max");
-}
-
-static void flag_of(const struct json *v, enum think_mode *mode)
-{
-    if (v)
-        *mode = v->boolean ? THINK_ON : THINK_OFF;
-}
-
-/*
- * Every shape is checked; when several are there, the later of this order
- * decides: thinking_effort, reasoning_effort, thinking, enable_thinking,
- * chat_template_kwargs. A plain yes or no says more than a word.
- */
-static enum st take_think(struct body_parse *p)
-{
-    enum think_mode *mode = &p->out->chat.think;
-    const struct json *kw = body_get(p->root, "chat_template_kwargs");
-    const struct json *v;
-    enum st st;
-
-    *mode = THINK_DEFAULT;
-    st = effort_of(p, "thinking_effort", mode);
-    if (!st)
-        st = effort_of(p, "reasoning_effort", mode);
-    if (st)
-        return st;
-    flag_of(body_get(p->root, "thinking"), mode);
-    flag_of(body_get(p->root, "enable_thinking"), mode);
-    if (!kw)
-        return ST_OK;
-    if (kw->type != JSON_OBJ)
-        return err_set(p->e, ST_INVALID, "chat_template_kwargs",
-                       "must be an object, not %s", json_type_name(kw));
-    v = body_get(kw, "enable_thinking");
-    if (v && v->type != JSON_BOOL)
-        return err_set(p->e, ST_INVALID,
-                       "chat_template_kwargs.enable_thinking",
-                       "must be true or false, not %s", json_type_name(v));
-    flag_of(v, mode);
-    return ST_OK;
-}
-
-static enum st take_response_format(struct body_parse *p)
-{
-    const struct json *v = body_get(p->root, "response_format");
-
-    if (!v)
-        return ST_OK;
-    if (v->type != JSON_OBJ)
-        return err_set(p->e, ST_INVALID, "response_format",
-                       "must be an object, not %s", json_type_name(v));
-    if (json_is(json_get(v, "type"), "text"))
-        return ST_OK;
-    return err_set(p->e, ST_INVALID, "response_format.type",
-                   "accepted is text; this version has no grammars");
-}
-
-static enum st take_choice(struct body_parse *p, const struct json *list)
-{
-    const char *where = "structured_outputs.choice";
-
-    if (list->type != JSON_ARR || !list->n)
-        return err_set(p->e, ST_INVALID, where,
-                       "must be a list of strings, not empty");
-    if (list->n > 1)
-        return err_set(p->e, ST_INVALID, where,
-                       "accepted is one string; this version has no grammars");
-    if (list->child->type != JSON_STR || !list->child->str.n)
-        return err_set(p->e, ST_INVALID, "structured_outputs.choice[0]",
-                       "must be a string, not empty");
-    p->out->forced = list->child->str;
-    return ST_OK;
-}
-
-static enum st take_structured(struct body_parse *p)
-{
-    static const char *const later[][2] = {
-        {"regex", "structured_outputs.regex"},
-        {"json", "structured_outputs.json"},
-    };
-    const struct json *v = body_get(p->root, "structured_outputs");
-    const struct json *choice;
-
-    if (!v)
-        return ST_OK;
-    if (v->type != JSON_OBJ)
-        return err_set(p->e, ST_INVALID, "structured_outputs",
-                       "must be an object, not %s", json_type_name(v));
-    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
-        if (body_get(v, later[i][0]))
-            return err_set(p->e, ST_INVALID, later[i][1],
-                           "this version has no grammars; accepted is a "
-                           "choice of one string");
-    choice = body_get(v, "choice");
-    if (!choice)
-        return err_set(p->e, ST_INVALID, "structured_outputs",
-                       "must hold choice, a list of one string");
-    return take_choice(p, choice);
-}
-
 /* The fields that both bodies share, once messages or prompts are read. */
 static enum st take_fields(struct body_parse *p, enum compat_wire wire)
 {
     enum st st = compat_check(wire, p->root, p->e);
-    const struct json *model = body_get(p->root, "model");
+    const struct json *v = body_get(p->root, "model");
 
     if (st)
         return st;
-    if (model)
-        p->out->model = model->str;
+    if (v)
+        p->out->model = v->str;
     take_sampling(p);
     st = take_stream(p);
     if (!st)
@@ -297,11 +174,14 @@ static enum st take_fields(struct body_parse *p, enum compat_wire wire)
     if (!st)
         st = take_stops(p);
     if (!st)
-        st = take_response_format(p);
+        st = body_shape(p, wire == WIRE_CHAT);
+    if (st || wire != WIRE_CHAT)
+        return st;
+    st = body_think(p);
     if (!st)
-        st = take_structured(p);
-    if (!st && wire == WIRE_CHAT)
-        st = take_think(p);
+        st = body_tools(p);
+    v = body_get(p->root, "add_generation_prompt");
+    p->out->chat.no_prompt = v && !v->boolean;
     return st;
 }
 
@@ -312,6 +192,7 @@ static enum st parse(struct body *out, struct arena *a, struct text json,
     enum st st;
 
     *out = (struct body){.n = 1};
+    out->chat.effort_n = -1;
     if (!json.n)
         return err_set(e, ST_INVALID, "", "the body is empty; it must be a "
                                           "JSON object");

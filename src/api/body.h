@@ -15,6 +15,10 @@
 #define STOP_BYTES_MAX 4096 /* of one stop string */
 #define PROMPTS_MAX 16 /* prompts x n of one completion request; a streamed
                         * one has one prompt */
+#define TOOLS_MAX 128               /* of a request */
+#define TOOL_BYTES_MAX (256 * 1024) /* of their compact JSON */
+#define TOOL_NAME_MAX 256           /* bytes */
+#define SCHEMA_NESTING_MAX 10       /* levels below the root of a schema */
 
 struct prompt { /* one entry of a completion's prompt */
     struct text text;       /* used when ids is NULL */
@@ -36,6 +40,10 @@ struct body { /* everything in the arena */
     size_t n_stops;
     int32_t n;                      /* choices, 1..16; stream with n > 1 is
                                      * refused naming `n` */
+    const struct chat_tool *offered; /* [n_offered] tools that a call may
+                                     * name, those of system messages too;
+                                     * none with tool_choice none */
+    size_t n_offered;
     struct text forced;             /* structured_outputs.choice of one string:
                                      * exactly this text; n = 0: none */
 };

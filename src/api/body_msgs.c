@@ -1,10 +1,9 @@
 #include "api/body_int.h"
 
-/* An error at messages[i]<field>, where field is "" or begins with a dot. */
-static enum st bad_msg(struct body_parse *p, size_t i, const char *field,
-                       const char *text)
+enum st body_bad_msg(struct body_parse *p, size_t i, const char *field,
+                     const char *text)
 {
-    char where[96];
+    char where[128];
 
     snprintf(where, sizeof(where), "messages[%zu]%s", i, field);
     return err_set(p->e, ST_INVALID, where, "%s", text);
@@ -16,7 +15,7 @@ static enum st bad_part(struct body_parse *p, size_t i, size_t j,
     char where[64];
 
     snprintf(where, sizeof(where), ".content[%zu]%s", j, field);
-    return bad_msg(p, i, where, text);
+    return body_bad_msg(p, i, where, text);
 }
 
 static enum st take_role(struct body_parse *p, const struct json *m, size_t i,
@@ -30,63 +29,107 @@ static enum st take_role(struct body_parse *p, const struct json *m, size_t i,
         *role = ROLE_USER;
     else if (json_is(v, "assistant"))
         *role = ROLE_ASSISTANT;
-    else if (json_is(v, "tool") || json_is(v, "function"))
-        return bad_msg(p, i, ".role", "tools are not in this version");
+    else if (json_is(v, "tool"))
+        *role = ROLE_TOOL;
+    else if (json_is(v, "function"))
+        return body_bad_msg(p, i, ".role",
+                            "function messages are out of date; use tool");
     else
-        return bad_msg(p, i, ".role",
-                       "must be system, developer, user or assistant");
+        return body_bad_msg(p, i, ".role",
+                            "must be system, developer, user, assistant or "
+                            "tool");
     return ST_OK;
 }
 
-/* The text of one part. */
-static enum st part_text(struct body_parse *p, const struct json *part,
-                         size_t i, size_t j, struct text *out)
+/* --- content ------------------------------------------------------------- */
+
+static enum st take_image(struct body_parse *p, const struct json *part,
+                          size_t i, size_t j)
+{
+    const struct json *image = json_get(part, "image_url");
+    const struct json *url = json_get(image, "url");
+
+    if (!image || image->type != JSON_OBJ)
+        return bad_part(p, i, j, ".image_url", "must be an object with a url");
+    if (!url || url->type != JSON_STR)
+        return bad_part(p, i, j, ".image_url.url", "must be a string");
+    return ST_OK;
+}
+
+static enum st take_part(struct body_parse *p, const struct json *part,
+                         size_t i, size_t j, enum chat_role role,
+                         struct chat_part *out)
 {
     const struct json *type = json_get(part, "type");
     const struct json *text = json_get(part, "text");
+    bool images = role == ROLE_USER || role == ROLE_TOOL;
 
-    *out = (struct text){NULL, 0};
     if (part->type != JSON_OBJ)
         return bad_part(p, i, j, "", "must be an object with a type");
     if (!type || type->type != JSON_STR)
         return bad_part(p, i, j, ".type", "must be a string: text");
+    if (images && json_is(type, "image_url")) {
+        out->type = PART_IMAGE;
+        return take_image(p, part, i, j);
+    }
     if (!json_is(type, "text"))
         return bad_part(p, i, j, ".type",
-                        "accepted is text; this version reads no images, "
-                        "sounds or files");
+                        images ? "accepted are text and image_url"
+                               : "accepted is text");
     if (!text || text->type != JSON_STR)
         return bad_part(p, i, j, ".text", "must be a string");
-    *out = text->str;
+    out->type = PART_TEXT;
+    out->text = text->str;
     return ST_OK;
 }
 
-/* Parts follow each other directly: nothing is put between them. */
-static enum st join_parts(struct body_parse *p, const struct json *list,
-                          size_t i, struct text *out)
+/* The texts follow each other directly: nothing is put between them. */
+static enum st join_parts(struct body_parse *p, struct chat_msg *out)
 {
-    struct text t;
-    size_t bytes = 0, j = 0;
+    size_t bytes = 0;
     char *s;
-    enum st st;
 
-    for (const struct json *c = list->child; c; c = c->next, j++) {
-        st = part_text(p, c, i, j, &t);
-        if (st)
-            return st;
-        if (!mem_add(&bytes, bytes, t.n))
+    for (size_t j = 0; j < out->n_parts; j++)
+        if (!mem_add(&bytes, bytes, out->parts[j].text.n))
             return body_full(p->e);
-    }
     s = arena_alloc(p->a, bytes + 1);
     if (!s)
         return body_full(p->e);
-    *out = (struct text){s, bytes};
-    for (const struct json *c = list->child; c; c = c->next) {
-        t = json_get(c, "text")->str;
+    out->content = (struct text){s, bytes};
+    for (size_t j = 0; j < out->n_parts; j++) {
+        struct text t = out->parts[j].text;
+
         if (t.n)
             memcpy(s, t.s, t.n);
         s += t.n;
     }
     return ST_OK;
+}
+
+static enum st take_parts(struct body_parse *p, const struct json *list,
+                          size_t i, struct chat_msg *out)
+{
+    struct chat_part *parts = arena_array(p->a, list->n, sizeof(*parts));
+    size_t j = 0;
+
+    if (!parts)
+        return body_full(p->e);
+    for (const struct json *c = list->child; c; c = c->next, j++) {
+        enum st st = take_part(p, c, i, j, out->role, &parts[j]);
+
+        if (st)
+            return st;
+    }
+    out->parts = parts;
+    out->n_parts = list->n;
+    return join_parts(p, out);
+}
+
+/* May this message be without content? A call needs none, and some clients
+ * send none for a tool that said nothing. */
+static bool may_be_empty(const struct chat_msg *m)
+{
+    return m->role == ROLE_ASSISTANT || m->role == ROLE_TOOL || m->tools;
 }
 
 static enum st take_content(struct body_parse *p, const struct json *m,
@@ -95,41 +138,38 @@ static enum st take_content(struct body_parse *p, const struct json *m,
     const struct json *v = body_get(m, "content");
 
     if (!v) {
-        if (out->role == ROLE_ASSISTANT)
+        if (may_be_empty(out))
             return ST_OK;
-        return bad_msg(p, i, ".content", "is missing");
+        return body_bad_msg(p, i, ".content", "is missing");
     }
+    out->has_content = true;
     if (v->type == JSON_STR) {
         out->content = v->str;
         return ST_OK;
     }
     if (v->type != JSON_ARR)
-        return bad_msg(p, i, ".content",
-                       "must be a string or a list of text parts");
-    if (!v->n)
-        return bad_msg(p, i, ".content", "must not be an empty list");
-    return join_parts(p, v, i, &out->content);
+        return body_bad_msg(p, i, ".content",
+                            "must be a string or a list of parts");
+    if (!v->n && !may_be_empty(out))
+        return body_bad_msg(p, i, ".content", "must not be an empty list");
+    return v->n ? take_parts(p, v, i, out) : ST_OK;
 }
 
-/* What only an assistant's message may carry. */
-static enum st take_assistant(struct body_parse *p, const struct json *m,
-                              size_t i, struct chat_msg *out)
-{
-    const struct json *calls = body_get(m, "tool_calls");
-    const struct json *think = body_get(m, "reasoning_content");
+/* --- messages ------------------------------------------------------------ */
 
-    if (calls && !(calls->type == JSON_ARR && !calls->n))
-        return bad_msg(p, i, ".tool_calls", "tools are not in this version");
-    if (body_get(m, "function_call"))
-        return bad_msg(p, i, ".function_call",
-                       "tools are not in this version");
-    if (!think)
+/* Tools that a system message adds to the conversation. */
+static enum st take_late_tools(struct body_parse *p, const struct json *m,
+                               size_t i, struct chat_msg *out)
+{
+    const struct json *v = body_get(m, "tools");
+    char where[48];
+
+    if (!v || out->role != ROLE_SYSTEM)
         return ST_OK;
-    if (think->type != JSON_STR)
-        return bad_msg(p, i, ".reasoning_content", "must be a string");
-    if (out->role == ROLE_ASSISTANT)
-        out->reasoning = think->str;
-    return ST_OK;
+    snprintf(where, sizeof(where), "messages[%zu].tools", i);
+    if (v->type == JSON_ARR && v->n)
+        out->tools = v;
+    return body_tool_list(p, v, where);
 }
 
 static enum st take_msg(struct body_parse *p, const struct json *m, size_t i,
@@ -138,22 +178,31 @@ static enum st take_msg(struct body_parse *p, const struct json *m, size_t i,
     const struct json *name;
     enum st st;
 
+    out->sent_i = i;
     if (m->type != JSON_OBJ)
-        return bad_msg(p, i, "", "must be an object");
+        return body_bad_msg(p, i, "", "must be an object");
     st = take_role(p, m, i, &out->role);
+    if (!st)
+        st = take_late_tools(p, m, i, out);
     if (!st)
         st = take_content(p, m, i, out);
     if (!st)
-        st = take_assistant(p, m, i, out);
+        st = body_assistant(p, m, i, out);
+    if (!st)
+        st = body_tool_result(p, m, i, out);
+    if (st)
+        return st;
     name = body_get(m, "name");
-    if (!st && name && name->type != JSON_STR)
-        st = bad_msg(p, i, ".name", "must be a string");
-    return st;
+    if (name && name->type != JSON_STR)
+        return body_bad_msg(p, i, ".name", "must be a string");
+    if (name)
+        out->name = name->str;
+    return ST_OK;
 }
 
 /*
- * The leading system messages list[0..n) become one in list[n - 1], joined
- * by an empty line; empty ones add nothing.
+ * The system messages list[0..n) become one in list[n - 1], joined by an
+ * empty line; empty ones add nothing.
  */
 static enum st merge_system(struct body_parse *p, struct chat_msg *list,
                             size_t n)
@@ -181,26 +230,32 @@ static enum st merge_system(struct body_parse *p, struct chat_msg *list,
         used += t.n;
     }
     list[n - 1].content = (struct text){s, used};
+    list[n - 1].parts = NULL;
+    list[n - 1].n_parts = 0;
     return ST_OK;
 }
 
-/* The order of the roles, once every message is read. */
-static enum st check_order(struct body_parse *p, struct chat_msg *list,
-                           size_t n)
+/* How many of the messages at the top can become one: a system message that
+ * brings tools stands for itself. */
+static size_t leading(const struct chat_msg *list, size_t n)
 {
     size_t lead = 0;
+
+    while (lead < n && list[lead].role == ROLE_SYSTEM && !list[lead].tools)
+        lead++;
+    return lead;
+}
+
+/* Somebody must have asked something. Where a system message may stand, the
+ * chat format knows. */
+static enum st take_list(struct body_parse *p, struct chat_msg *list, size_t n)
+{
+    size_t lead = leading(list, n);
     bool user = false;
     enum st st = ST_OK;
 
-    while (lead < n && list[lead].role == ROLE_SYSTEM)
-        lead++;
-    for (size_t i = lead; i < n; i++) {
-        if (list[i].role == ROLE_SYSTEM)
-            return bad_msg(p, i, ".role",
-                           "a system message must come before the "
-                           "conversation begins");
+    for (size_t i = 0; i < n; i++)
         user = user || list[i].role == ROLE_USER;
-    }
     if (!user)
         return err_set(p->e, ST_INVALID, "messages",
                        "must hold a user message");
@@ -233,10 +288,8 @@ enum st body_messages(struct body_parse *p)
     for (const struct json *c = v->child; c; c = c->next, i++) {
         enum st st = take_msg(p, c, i, &list[i]);
 
-        list[i].sent_i = i;
-
         if (st)
             return st;
     }
-    return check_order(p, list, v->n);
+    return take_list(p, list, v->n);
 }

@@ -3,7 +3,9 @@ noinst_LIBRARIES += libp_api.a
 libp_api_a_SOURCES = \
 	src/api/api.h src/api/exchange.h \
 	src/api/body.c src/api/body.h src/api/body_int.h \
-	src/api/body_msgs.c src/api/body_prompt.c \
+	src/api/body_msgs.c src/api/body_history.c \
+	src/api/body_tools.c src/api/body_think.c src/api/body_shape.c \
+	src/api/body_prompt.c \
 	src/api/compat.c src/api/compat.h \
 	src/api/error.c src/api/error.h \
 	src/api/api.c src/api/context.h \

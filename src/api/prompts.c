@@ -67,12 +67,45 @@ enum think_mode prompts_think(const struct catalog_model *m,
     return on_by_default && !b->forced.n ? THINK_ON : THINK_OFF;
 }
 
+/*
+ * What a body may say and `penstock render` shows, but no answer can follow
+ * in this version: masks and images come later, and without an opened turn
+ * there is nobody to answer.
+ */
+static enum st check_version(const struct chat_req *r, struct err *e)
+{
+    char where[64];
+
+    if (r->no_prompt)
+        return err_set(e, ST_INVALID, "add_generation_prompt",
+                       "accepted is true: an answer needs an opened turn");
+    if (r->tool_choice == TOOLS_REQUIRED || r->tool_choice == TOOLS_NAMED)
+        return err_set(e, ST_INVALID, "tool_choice",
+                       "accepted is none or auto in this version");
+    if (r->form != FORM_TEXT)
+        return err_set(e, ST_INVALID, "response_format.type",
+                       "accepted is text in this version");
+    for (size_t i = 0; i < r->n_messages; i++)
+        for (size_t j = 0; j < r->messages[i].n_parts; j++)
+            if (r->messages[i].parts[j].type == PART_IMAGE) {
+                snprintf(where, sizeof(where),
+                         "messages[%zu].content[%zu].type",
+                         r->messages[i].sent_i, j);
+                return err_set(e, ST_INVALID, where,
+                               "accepted is text; this version reads no "
+                               "images");
+            }
+    return ST_OK;
+}
+
 enum st prompts_chat(struct prompt_ids *p, const struct catalog_model *m,
                      const struct body *b, struct arena *a, struct err *e)
 {
+    enum st st = check_version(&b->chat, e);
     struct segments segments;
-    enum st st;
 
+    if (st)
+        return st;
     if (!m->format)
         return err_set(e, ST_UNSUPPORTED, "model",
                        "this model has no chat format: %.300s",

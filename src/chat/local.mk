@@ -5,6 +5,7 @@ libp_chat_a_SOURCES = \
 	src/chat/segment.c src/chat/segment.h \
 	src/chat/jsontext.c src/chat/jsontext.h \
 	src/chat/tools.c src/chat/toolvalue.c src/chat/tools.h \
+	src/chat/history.c src/chat/history.h \
 	src/chat/vocab.c src/chat/vocab.h
 # formats: requests to segments
 libp_chat_a_SOURCES += \

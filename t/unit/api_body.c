@@ -14,6 +14,9 @@
 #define U "{\"role\":\"user\",\"content\":\"hi\"}"
 #define M "\"messages\":[" U "]"
 #define P "\"prompt\":\"hi\""
+#define F "{\"type\":\"function\",\"function\":{\"name\":\"f\"}}"
+#define CALLS(list) "{\"messages\":[" U ",{\"role\":\"assistant\"," \
+                    "\"content\":null,\"tool_calls\":" list "}]}"
 
 static const struct row {
     enum compat_wire wire;
@@ -48,7 +51,7 @@ static const struct row {
     {0, "{\"messages\":[{\"role\":\"user\\u0000\",\"content\":\"x\"}]}",
      "messages[0].role"},
     {0, "{\"messages\":[" U ",{\"role\":\"tool\",\"content\":\"42\","
-        "\"tool_call_id\":\"c\"}]}", "messages[1].role"},
+        "\"tool_call_id\":\"c\"}]}", OKAY},
     {0, "{\"messages\":[" U ",{\"role\":\"function\",\"content\":\"42\"}]}",
      "messages[1].role"},
     {0, "{\"messages\":[{\"role\":\"system\",\"content\":\"x\"}]}",
@@ -59,10 +62,9 @@ static const struct row {
      OKAY},
     {0, "{\"messages\":[{\"role\":\"developer\",\"content\":\"x\"}," U "]}",
      OKAY},
+    /* where a system message may stand is the chat format's to say */
     {0, "{\"messages\":[" U ",{\"role\":\"system\",\"content\":\"x\"}]}",
-     "messages[1].role"},
-    {0, "{\"messages\":[" U ",{\"role\":\"developer\",\"content\":\"x\"}]}",
-     "messages[1].role"},
+     OKAY},
     /* neighbours of one role are no fault (C37) */
     {0, "{\"messages\":[{\"role\":\"system\",\"content\":\"s\"}," U "," U
         "]}", OKAY},
@@ -87,8 +89,15 @@ static const struct row {
      "messages[0].content[0].type"},
     {0, "{\"messages\":[" U "," U ",{\"role\":\"user\",\"content\":["
         "{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"image_url\","
-        "\"image_url\":{\"url\":\"data:image/png;base64,AA==\"}}]}]}",
-     "messages[2].content[1].type"},
+        "\"image_url\":{\"url\":\"data:image/png;base64,AA==\"}}]}]}", OKAY},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":["
+        "{\"type\":\"image_url\"}]}]}", "messages[0].content[0].image_url"},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":["
+        "{\"type\":\"image_url\",\"image_url\":{\"url\":1}}]}]}",
+     "messages[0].content[0].image_url.url"},
+    {0, "{\"messages\":[{\"role\":\"system\",\"content\":["
+        "{\"type\":\"image_url\",\"image_url\":{\"url\":\"x\"}}]}," U "]}",
+     "messages[0].content[0].type"},
     {0, "{\"messages\":[{\"role\":\"user\",\"content\":["
         "{\"type\":\"input_audio\"}]}]}", "messages[0].content[0].type"},
     {0, "{\"messages\":[{\"role\":\"user\",\"content\":["
@@ -112,10 +121,40 @@ static const struct row {
      OKAY},
     {0, "{\"messages\":[" U ",{\"role\":\"assistant\",\"content\":7}]}",
      "messages[1].content"},
-    {0, "{\"messages\":[" U ",{\"role\":\"assistant\",\"content\":null,"
-        "\"tool_calls\":[{\"id\":\"call_1\",\"type\":\"function\","
-        "\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]}]}",
+    {0, CALLS("7"),
      "messages[1].tool_calls"},
+    {0, CALLS("{}"),
+     "messages[1].tool_calls"},
+    {0, CALLS("[7]"),
+     "messages[1].tool_calls[0]"},
+    {0, CALLS("[{}]"),
+     "messages[1].tool_calls[0].function"},
+    {0, CALLS("[{\"function\":[]}]"),
+     "messages[1].tool_calls[0].function"},
+    {0, CALLS("[{\"id\":7,\"function\":{\"name\":\"f\"}}]"),
+     "messages[1].tool_calls[0].id"},
+    {0, CALLS("[{\"type\":\"custom\",\"function\":{\"name\":\"f\"}}]"),
+     "messages[1].tool_calls[0].type"},
+    {0, CALLS("[{\"function\":{}}]"),
+     "messages[1].tool_calls[0].function.name"},
+    {0, CALLS("[{\"function\":{\"name\":\"\"}}]"),
+     "messages[1].tool_calls[0].function.name"},
+    {0, CALLS("[{\"function\":{\"name\":\"f\"}},{\"function\":{\"name\":3}}]"),
+     "messages[1].tool_calls[1].function.name"},
+    {0, CALLS("[{\"function\":{\"name\":\"f\",\"arguments\":7}}]"),
+     "messages[1].tool_calls[0].function.arguments"},
+    {0, CALLS("[{\"function\":{\"name\":\"f\",\"arguments\":[]}}]"),
+     "messages[1].tool_calls[0].function.arguments"},
+    {0, CALLS("[{\"function\":{\"name\":\"f\"}}]"),
+     OKAY},
+    {0, CALLS("[{\"id\":null,\"type\":null,\"function\":{\"name\":\"f\",\"arguments\":null}}]"),
+     OKAY},
+    {0, CALLS("[{\"id\":\"c\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]"),
+     OKAY},
+    {0, CALLS("[{\"function\":{\"name\":\"f\",\"arguments\":{\"a\":1}}}]"),
+     OKAY},
+    {0, CALLS("[{\"function\":{\"name\":\"f\",\"arguments\":\"no JSON\"}}]"),
+     OKAY},
     {0, "{\"messages\":[" U ",{\"role\":\"assistant\",\"content\":\"x\","
         "\"tool_calls\":[]}]}", OKAY},
     {0, "{\"messages\":[" U ",{\"role\":\"assistant\",\"content\":\"x\","
@@ -126,6 +165,38 @@ static const struct row {
         "\"reasoning_content\":\"t\"}," U "]}", OKAY},
     {0, "{\"messages\":[" U ",{\"role\":\"assistant\",\"content\":\"x\","
         "\"reasoning_content\":[]}]}", "messages[1].reasoning_content"},
+    {0, "{\"messages\":[" U ",{\"role\":\"assistant\",\"content\":\"x\","
+        "\"reasoning\":{}}]}", "messages[1].reasoning"},
+    {0, "{\"messages\":[" U ",{\"role\":\"assistant\",\"content\":[]}," U
+        "]}", OKAY},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":\"x\","
+        "\"tool_calls\":[{\"function\":{\"name\":\"f\"}}]}]}",
+     "messages[0].tool_calls"},
+    /* results: any order, ids missing or unmatched */
+    {0, "{\"messages\":[" U ",{\"role\":\"tool\",\"content\":\"42\"}]}",
+     OKAY},
+    {0, "{\"messages\":[" U ",{\"role\":\"tool\",\"content\":null}]}", OKAY},
+    {0, "{\"messages\":[" U ",{\"role\":\"tool\"}]}", OKAY},
+    {0, "{\"messages\":[" U ",{\"role\":\"tool\",\"content\":{}}]}",
+     "messages[1].content"},
+    {0, "{\"messages\":[" U ",{\"role\":\"tool\",\"content\":\"4\","
+        "\"tool_call_id\":4}]}", "messages[1].tool_call_id"},
+    {0, "{\"messages\":[" U ",{\"role\":\"tool\",\"content\":\"4\","
+        "\"tool\":4}]}", "messages[1].tool"},
+    /* check 91: nobody asked anything */
+    {0, "{\"messages\":[{\"role\":\"tool\",\"content\":\"4\"}]}",
+     "messages"},
+    /* tools of a system message */
+    {0, "{\"messages\":[" U ",{\"role\":\"system\",\"tools\":[" F "]}]}",
+     OKAY},
+    {0, "{\"messages\":[" U ",{\"role\":\"system\",\"tools\":{}}]}",
+     "messages[1].tools"},
+    {0, "{\"messages\":[" U ",{\"role\":\"system\",\"tools\":[]}]}",
+     "messages[1].content"},
+    {0, "{\"messages\":[" U ",{\"role\":\"system\",\"tools\":[{}]}]}",
+     "messages[1].tools[0].function"},
+    {0, "{\"messages\":[" U ",{\"role\":\"user\",\"content\":\"x\","
+        "\"tools\":7}]}", OKAY},
     /* model, stream */
     {0, "{" M ",\"model\":null}", OKAY},
     {0, "{" M ",\"model\":\"\"}", OKAY},
@@ -226,7 +297,10 @@ static const struct row {
     {0, "{" M ",\"reasoning_effort\":\"none\"}", OKAY},
     {0, "{" M ",\"reasoning_effort\":\"medium\"}", OKAY},
     {0, "{" M ",\"reasoning_effort\":\"huge\"}", "reasoning_effort"},
-    {0, "{" M ",\"reasoning_effort\":5}", "reasoning_effort"},
+    {0, "{" M ",\"reasoning_effort\":5}", OKAY},
+    {0, "{" M ",\"reasoning_effort\":-1}", "reasoning_effort"},
+    {0, "{" M ",\"reasoning_effort\":1.5}", "reasoning_effort"},
+    {0, "{" M ",\"reasoning_effort\":2147483648}", "reasoning_effort"},
     {0, "{" M ",\"thinking_effort\":\"\"}", "thinking_effort"},
     {0, "{" M ",\"thinking\":\"yes\"}", "thinking"},
     {0, "{" M ",\"thinking\":false}", OKAY},
@@ -260,8 +334,21 @@ static const struct row {
     {0, "{" M ",\"response_format\":{\"type\":\"text\"}}", OKAY},
     {0, "{" M ",\"response_format\":\"text\"}", "response_format"},
     {0, "{" M ",\"response_format\":{}}", "response_format.type"},
-    {0, "{" M ",\"response_format\":{\"type\":\"json_object\"}}",
+    {0, "{" M ",\"response_format\":{\"type\":\"json_object\"}}", OKAY},
+    {1, "{" P ",\"response_format\":{\"type\":\"json_object\"}}",
      "response_format.type"},
+    {0, "{" M ",\"response_format\":{\"type\":\"json\"}}",
+     "response_format.type"},
+    {0, "{" M ",\"response_format\":{\"type\":\"json_schema\"}}",
+     "response_format.json_schema"},
+    {0, "{" M ",\"response_format\":{\"type\":\"json_schema\","
+        "\"json_schema\":{\"name\":\"x\"}}}",
+     "response_format.json_schema.schema"},
+    {0, "{" M ",\"response_format\":{\"type\":\"json_schema\","
+        "\"json_schema\":{\"schema\":[]}}}",
+     "response_format.json_schema.schema"},
+    {0, "{" M ",\"response_format\":{\"type\":\"json_schema\","
+        "\"json_schema\":{\"name\":\"x\",\"schema\":{}}}}", OKAY},
     {0, "{" M ",\"modalities\":[\"text\"]}", OKAY},
     {0, "{" M ",\"modalities\":[\"audio\"]}", "modalities"},
     {0, "{" M ",\"modalities\":[]}", "modalities"},
@@ -271,15 +358,69 @@ static const struct row {
     {0, "{" M ",\"top_logprobs\":0}", OKAY},
     {1, "{" P ",\"logprobs\":3}", "logprobs"},
     {1, "{" P ",\"logprobs\":0}", OKAY},
-    /* tools, refused until formats exist */
-    {0, "{" M ",\"tools\":[]}", OKAY},
-    {0, "{" M ",\"tools\":[{\"type\":\"function\",\"function\":"
-        "{\"name\":\"f\"}}]}", "tools"},
-    {0, "{" M ",\"tools\":\"f\"}", "tools"},
-    {0, "{" M ",\"tools\":null,\"tool_choice\":\"auto\"}", OKAY},
-    {0, "{" M ",\"tool_choice\":\"none\"}", OKAY},
-    {0, "{" M ",\"tool_choice\":\"required\"}", "tool_choice"},
-    {0, "{" M ",\"tool_choice\":{\"type\":\"function\"}}", "tool_choice"},
+    /* tools */
+    {0, "{" M ",\"tools\":[]}",
+     OKAY},
+    {0, "{" M ",\"tools\":[" F "]}",
+     OKAY},
+    {0, "{" M ",\"tools\":\"f\"}",
+     "tools"},
+    {0, "{" M ",\"tools\":{}}",
+     "tools"},
+    {0, "{" M ",\"tools\":[" F ",7]}",
+     "tools[1]"},
+    {0, "{" M ",\"tools\":[{\"type\":\"web\"}]}",
+     "tools[0].type"},
+    {0, "{" M ",\"tools\":[{\"type\":\"function\"}]}",
+     "tools[0].function"},
+    {0, "{" M ",\"tools\":[{\"function\":7}]}",
+     "tools[0].function"},
+    {0, "{" M ",\"tools\":[{\"function\":{}}]}",
+     "tools[0].function.name"},
+    {0, "{" M ",\"tools\":[" F ",{\"function\":{\"name\":\"\"}}]}",
+     "tools[1].function.name"},
+    {0, "{" M ",\"tools\":[{\"function\":{\"name\":7}}]}",
+     "tools[0].function.name"},
+    {0, "{" M ",\"tools\":[{\"function\":{\"name\":\"a\\u0000\"}}]}",
+     "tools[0].function.name"},
+    {0, "{" M ",\"tools\":[{\"function\":{\"name\":\"a.b::c-d\"}}]}",
+     OKAY},
+    {0, "{" M ",\"tools\":[" F "," F "]}",
+     "tools[1].function.name"},
+    {0, "{" M ",\"tools\":[{\"function\":{\"name\":\"f\",\"description\":7}}]}",
+     "tools[0].function.description"},
+    {0, "{" M ",\"tools\":[{\"function\":{\"name\":\"f\",\"description\":null,\"parameters\":null}}]}",
+     OKAY},
+    {0, "{" M ",\"tools\":[{\"function\":{\"name\":\"f\",\"parameters\":[]}}]}",
+     "tools[0].function.parameters"},
+    {0, "{" M ",\"tools\":[{\"function\":{\"name\":\"f\",\"parameters\":\"{}\"}}]}",
+     "tools[0].function.parameters"},
+    {0, "{" M ",\"tools\":null,\"tool_choice\":\"auto\"}",
+     OKAY},
+    {0, "{" M ",\"tool_choice\":\"none\"}",
+     OKAY},
+    {0, "{" M ",\"tool_choice\":\"required\"}",
+     "tool_choice"},
+    {0, "{" M ",\"tools\":[],\"tool_choice\":\"required\"}",
+     "tool_choice"},
+    {0, "{" M ",\"tools\":[" F "],\"tool_choice\":\"required\"}",
+     OKAY},
+    {0, "{" M ",\"tools\":[" F "],\"tool_choice\":\"any\"}",
+     "tool_choice"},
+    {0, "{" M ",\"tools\":[" F "],\"tool_choice\":7}",
+     "tool_choice"},
+    {0, "{" M ",\"tools\":[" F "],\"tool_choice\":{\"type\":\"function\"}}",
+     "tool_choice"},
+    {0, "{" M ",\"tools\":[" F "],\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"g\"}}}",
+     "tool_choice"},
+    {0, "{" M ",\"tool_choice\":" F "}",
+     "tool_choice"},
+    {0, "{" M ",\"tools\":[" F "],\"tool_choice\":" F "}",
+     OKAY},
+    {0, "{" M ",\"add_generation_prompt\":1}",
+     "add_generation_prompt"},
+    {0, "{" M ",\"add_generation_prompt\":false}",
+     OKAY},
     {0, "{" M ",\"parallel_tool_calls\":false}", OKAY},
     {0, "{" M ",\"parallel_tool_calls\":\"no\"}", "parallel_tool_calls"},
     {0, "{" M ",\"functions\":[{}]}", "functions"},
