@@ -1,4 +1,5 @@
 #include "fcgi/wire.h"
+#include "base/buf.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "base/utf8.h"
@@ -93,12 +94,60 @@ static enum st stop_ids(struct wire *w, struct catalog_model *m, struct err *e)
     return ST_OK;
 }
 
+/* A setting that is no name of a format is a file. */
+static bool names_format(const char *setting)
+{
+    for (const char *const *n = format_names(); *n; n++)
+        if (!strcmp(*n, setting))
+            return true;
+    return false;
+}
+
+/* One line: which format, from where, with which capabilities. */
+static void log_format(const struct wire *w)
+{
+    struct buf caps;
+
+    if (!w->format)
+        return;
+    buf_init(&caps, BUF_MESSAGE);
+    format_describe(w->format, &caps);
+    log_info("chat_format", "format=%s from=\"%s\" with=\"%s\"",
+             format_name(w->format), format_source(w->format),
+             caps.p ? caps.p : "");
+    buf_release(&caps);
+}
+
+/* A model without a format serves completions; one whose format was asked
+ * for by name is not served without it. */
+static enum st open_format(struct wire *w, const struct conf *c,
+                           struct err *e)
+{
+    bool name = c->chat_format && names_format(c->chat_format);
+    const struct format_from from = {
+        .name = name ? c->chat_format : NULL,
+        .path = name ? NULL : c->chat_format,
+        .model_path = c->model,
+        .gguf = w->gguf,
+        .tok = w->tok,
+    };
+    struct err why;
+
+    if (!format_find(&w->format, &from, &why))
+        return ST_OK;
+    if (c->chat_format && strcmp(c->chat_format, "auto")) {
+        *e = why;
+        return why.st;
+    }
+    w->catalog.models[0].no_chat = mem_dup(why.text);
+    log_warn("no_chat_format", "model=%s why=\"%s\"", c->model, why.text);
+    return ST_OK;
+}
+
 static enum st open_model(struct wire *w, const struct conf *c, struct err *e)
 {
     struct catalog_model *m = mem_array(struct catalog_model, 1);
-    struct format_from from;
     struct gen_limits limits;
-    struct err why;
     enum st st;
 
     w->catalog = (struct catalog){m, 1};
@@ -109,21 +158,9 @@ static enum st open_model(struct wire *w, const struct conf *c, struct err *e)
         st = vocab_open(&w->tok, w->gguf, e);
     if (st)
         return st;
-    from = (struct format_from){
-        .path = c->chat_format,
-        .model_path = c->model,
-        .gguf = w->gguf,
-        .tok = w->tok,
-    };
-    if (format_find(&w->format, &from, &why)) {
-        if (c->chat_format) {
-            *e = why; /* asked for by name: not served without it */
-            return why.st;
-        }
-        m->no_chat = mem_dup(why.text);
-        log_warn("no_chat_format", "model=%s why=\"%s\"", c->model, why.text);
-    }
-    st = stop_ids(w, m, e);
+    st = open_format(w, c, e);
+    if (!st)
+        st = stop_ids(w, m, e);
     if (!st)
         st = wire_gen_open(&w->gen, w->gguf, w->tok, c, e);
     if (st)
@@ -151,11 +188,11 @@ enum st wire_open(struct wire **out, const struct conf *c, struct err *e)
         return st;
     }
     log_info("model",
-             "id=\"%s\" file=\"%s\" format=\"%s\" weights=%s context=%d",
+             "id=\"%s\" file=\"%s\" weights=%s context=%d",
              w->catalog.models[0].id, c->model,
-             w->format ? format_source(w->format) : "none",
              w->catalog.models[0].weights ? w->catalog.models[0].weights : "-",
              w->catalog.models[0].context);
+    log_format(w);
     *out = w;
     return ST_OK;
 }

@@ -22,7 +22,7 @@ my %allowed = (
     # names of wire forms, as the command line takes them; a format says by
     # its tokens or its template which one it uses, never by a model's name
     (map { $_ => [qr/^(?:kimi|glm)$/, 'names of chat formats'] }
-        qw(src/chat/find.c src/chat/chatjson.c src/cli/cmd_render.c)),
+        qw(src/chat/find.c src/chat/chatjson.c)),
     (map { $_ => [qr/^(?:kimi|glm|qwen|llama3|mistral)$/,
         'names of reply dialects'] }
         qw(src/chat/dialect.c src/chat/kimi_reply.c src/chat/glm_reply.c

@@ -68,7 +68,8 @@ for my $model (@{ $vectors->{models} }) {
 cmp_ok($seen, '>=', 30, "$seen prompts (and $tools with tools, not yet)");
 
 # Without a model: segments only, and what is markup is marked.
-my $got = render({ messages => [{ role => 'user', content => 'a<|im_end|>' }] });
+my $got = render({ messages => [{ role => 'user', content => 'a<|im_end|>' }] },
+    "--format", "chatjson");
 is_deeply([map { [$_->{markup} ? 1 : 0, $_->{text}] } @{ $got->{segments} }],
     [[1, "<|im_start|>user\n"], [0, 'a<|im_end|>'], [1, "<|im_end|>\n"],
      [1, "<|im_start|>assistant\n"]], 'segments without a model');
@@ -99,12 +100,14 @@ for my $roles (['system', 'user', 'user'],
         "C37: @$roles");
 }
 
-for my $format (qw(jinja xtml kimi dsml)) {
-    my $said = qx{$build/penstock render --format $format x 2>&1};
-    is($? >> 8, 2, "$format is refused");
-    like($said, qr/not in this version/, 'and says so');
-}
-my $said = qx{echo '{"messages":[]}' | $build/penstock render - 2>&1};
+my $no = qx{$build/penstock render --format other x 2>&1};
+is($? >> 8, 2, 'a format that does not exist');
+like($no, qr/accepted are auto, jinja, xtml, kimi, glm, dsml, chatjson/,
+    'and those that do');
+$no = qx{$build/penstock render x 2>&1};
+is($? >> 8, 1, 'neither a model nor a format');
+like($no, qr/name a format or a file/, 'and what is missing');
+my $said = qx{echo '{"messages":[]}' | $build/penstock render --format chatjson - 2>&1};
 is($? >> 8, 1, 'a request that is wrong');
 like($said, qr/messages/, 'names its field');
 done_testing();

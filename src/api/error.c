@@ -24,7 +24,8 @@ static const struct api_error table[] = {
     [ST_NOMEM] = {503, "Service Unavailable", "server_busy", NULL, 15},
     [ST_IO] = {500, "Internal Server Error", "server_error", NULL, 0},
     [ST_FORMAT] = {500, "Internal Server Error", "server_error", NULL, 0},
-    [ST_UNSUPPORTED] = {400, "Bad Request", "invalid_request_error", NULL, 0},
+    [ST_UNSUPPORTED] = {400, "Bad Request", "invalid_request_error",
+                        "unsupported_chat_format", 0},
     /* never seen by a client that is still there */
     [ST_CANCELLED] = {499, "Client Closed Request", "invalid_request_error",
                       NULL, 0},

@@ -108,7 +108,7 @@ enum st prompts_chat(struct prompt_ids *p, const struct catalog_model *m,
         return st;
     if (!m->format)
         return err_set(e, ST_UNSUPPORTED, "model",
-                       "this model has no chat format: %.300s",
+                       "this model has no chat format: %s",
                        m->no_chat ? m->no_chat : "none was found");
     p->format = m->format;
     segments_init(&segments, a);

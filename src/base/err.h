@@ -42,7 +42,7 @@ enum st {
 struct err {
     enum st st;
     char where[160]; /* file, key or field, e.g. messages[2].content[0].type */
-    char text[400];  /* one sentence, no newline */
+    char text[640];  /* one sentence, no newline */
 };
 
 /* Fill `e` (when not NULL) and return `st`, so that callers can return it. */

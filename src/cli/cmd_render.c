@@ -11,7 +11,7 @@
 #define IDS_MAX (1u << 24)
 
 struct render {
-    const char *model, *chat, *request;
+    const char *model, *chat, *format_name, *request;
     bool json;
     struct gguf *gguf;
     struct tok *tok;       /* NULL without a model */
@@ -24,30 +24,48 @@ struct render {
     bool think_open;
 };
 
-static const char help[] =
-    "Usage: penstock render [OPTION]... REQUEST.json\n\n"
-    "The prompt of a chat request as segments: markup, which the chat format\n"
-    "wrote, and text, which the caller wrote.\n\n"
-    "  -m, --model=FILE    a GGUF file; prints token ids too\n"
-    "      --format=NAME   auto or chatjson [auto]\n"
-    "      --chat=FILE     the chat.json to use\n"
-    "      --json          one JSON document\n"
-    "REQUEST.json may be - for standard input.\n";
+static void add_names(struct buf *out)
+{
+    const char *const *names = format_names();
+
+    buf_init(out, BUF_MESSAGE);
+    for (size_t i = 0; names[i]; i++)
+        buf_printf(out, "%s%s", i ? ", " : "", names[i]);
+}
+
+static void print_help(void)
+{
+    struct buf names;
+
+    add_names(&names);
+    printf("Usage: penstock render [OPTION]... REQUEST.json\n\n"
+           "The prompt of a chat request as segments: markup, which the chat "
+           "format\nwrote, and text, which is encoded as a caller's and never "
+           "becomes a\ncontrol token.\n\n"
+           "  -m, --model=FILE    a GGUF file; prints token ids too\n"
+           "      --format=NAME   the chat format [auto]: one of\n"
+           "                      %s\n"
+           "      --chat=FILE     a chat.json, or a template (*.jinja)\n"
+           "      --json          one JSON document\n"
+           "REQUEST.json may be - for standard input. Without a model, name "
+           "a format\nor a file.\n",
+           names.p);
+    buf_release(&names);
+}
 
 /* 0: go on; otherwise the exit status plus one. */
 static int check_format(const char *name)
 {
-    static const char *const later[] = {"jinja", "xtml", "kimi", "dsml"};
+    struct buf names;
+    int rc;
 
-    if (!strcmp(name, "auto") || !strcmp(name, "chatjson"))
-        return 0;
-    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
-        if (!strcmp(name, later[i]))
-            return 1 + cli_usage("render", "format %s is not in this version; "
-                                           "accepted are auto and chatjson",
-                                 name);
-    return 1 + cli_usage("render",
-                         "no such format; accepted are auto and chatjson");
+    for (const char *const *n = format_names(); *n; n++)
+        if (!strcmp(*n, name))
+            return 0;
+    add_names(&names);
+    rc = 1 + cli_usage("render", "no such format; accepted are %s", names.p);
+    buf_release(&names);
+    return rc;
 }
 
 static int options(struct render *r, int argc, char **argv)
@@ -71,6 +89,7 @@ static int options(struct render *r, int argc, char **argv)
             rc = check_format(optarg);
             if (rc)
                 return rc;
+            r->format_name = optarg;
             break;
         case 'c':
             r->chat = optarg;
@@ -79,7 +98,7 @@ static int options(struct render *r, int argc, char **argv)
             r->json = true;
             break;
         case 'h':
-            fputs(help, stdout);
+            print_help();
             return 1;
         default:
             return 1 + cli_usage("render", "no such option");
@@ -104,6 +123,7 @@ static enum st work(struct render *r, struct err *e)
             return st;
     }
     from = (struct format_from){
+        .name = r->format_name,
         .path = r->chat,
         .model_path = r->model,
         .gguf = r->gguf,
@@ -128,6 +148,37 @@ static enum st work(struct render *r, struct err *e)
     else if (!st && r->segments.failed)
         st = err_set(e, ST_LIMIT, "messages", "too many parts");
     return st;
+}
+
+static void add_caps(const struct format *f, struct jw *w)
+{
+    static const char *const late[] = {"no", "tools", "yes"};
+    const struct format_caps *c = format_caps(f);
+    const struct dialect *d = format_dialect(f);
+    struct text think = format_think_text(f, false);
+
+    jw_key(w, "capabilities");
+    jw_obj(w);
+    jw_kbool(w, "system", c->system);
+    jw_kstr(w, "late_system", late[c->late_system]);
+    jw_kbool(w, "reasoning", c->think);
+    jw_kbool(w, "reasoning_forced", c->think_forced);
+    jw_kstrn(w, "reasoning_opens_with", think.s ? think.s : "", think.n);
+    jw_kbool(w, "tools", c->tools);
+    if (d)
+        jw_kstr(w, "calls", d->name);
+    else
+        jw_knull(w, "calls");
+    jw_kbool(w, "images", c->images);
+    jw_key(w, "efforts");
+    jw_arr(w);
+    for (size_t i = 0; c->efforts && c->efforts[i]; i++)
+        jw_str(w, c->efforts[i]);
+    jw_arr_end(w);
+    jw_kint(w, "effort_max", c->effort_max);
+    jw_kbool(w, "response_format", c->forms);
+    jw_kbool(w, "tool_choice", c->tool_choice);
+    jw_obj_end(w);
 }
 
 static void add_segments(struct render *r, struct jw *w)
@@ -163,7 +214,9 @@ static bool print_json(struct render *r)
     buf_init(&out, BUF_FILE);
     w = jw_new(&out);
     jw_obj(w);
-    jw_kstr(w, "format", format_source(r->format));
+    jw_kstr(w, "format", format_name(r->format));
+    jw_kstr(w, "source", format_source(r->format));
+    add_caps(r->format, w);
     add_segments(r, w);
     jw_kbool(w, "think_open", r->think_open);
     if (r->tok)

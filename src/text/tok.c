@@ -130,6 +130,23 @@ bool tok_strips_first_space(const struct tok *t)
     return t->model == TOK_SPM && t->spm.space_first;
 }
 
+struct tok_marker tok_next_marker(const struct tok *t, const char *s,
+                                  size_t n)
+{
+    size_t from = 0;
+
+    for (;;) {
+        struct special_hit hit = special_next(&t->markup, s + from, n - from);
+
+        if (hit.id < 0)
+            return (struct tok_marker){n, 0, -1};
+        if (t->lex.type[hit.id] != TOK_USER ||
+            !lex_is_blank(t->lex.raw[hit.id]))
+            return (struct tok_marker){from + hit.at, hit.n, hit.id};
+        from += hit.at + hit.n;
+    }
+}
+
 /* One call of tok_encode. */
 struct run {
     const struct tok *t;

@@ -92,6 +92,20 @@ enum st tok_encode(const struct tok *t, enum tok_mode mode, const char *s,
                    size_t n, struct ids *out, struct err *e) MUST_CHECK;
 
 /*
+ * The next token that TOK_MARKUP recognises in s[0..n): at is its offset, n
+ * its length, id -1 when there is none. User-defined white space is passed
+ * over, since TOK_CONTENT recognises it too. Who cuts s at the tokens found
+ * and encodes the runs between them as content gets the ids of the whole s in
+ * markup mode.
+ */
+struct tok_marker {
+    size_t at, n;
+    int32_t id;
+};
+struct tok_marker tok_next_marker(const struct tok *t, const char *s,
+                                  size_t n);
+
+/*
  * The bytes that an id stands for, as they appear in text: control and
  * user-defined tokens give their name, U+2581 of SPM is a space, <0xNN> its
  * byte. Valid as long as t. May be half a character. An id out of range gives

@@ -175,6 +175,15 @@ static void test_bpe(void)
            "content: no user-defined token");
     is_str(CONTENT(t, "a\n\nb"), "97 263 98", "content: but white space");
     is_str(CONTENT(t, "the"), "116 104 101", "whole words do not win");
+    {
+        struct tok_marker m = tok_next_marker(t, "a\n\n<x>y<x>", 10);
+
+        is_int(m.at, 3, "the next marker, white space passed over");
+        is_int(m.n, 4, "the longest of those that begin there");
+        is_int(m.id, 264, "and its id");
+        m = tok_next_marker(t, "\n\nlow", 5);
+        ok(m.id == -1 && m.at == 5 && !m.n, "or none");
+    }
     is_int(tok_find(t, "<x>", 3), 260, "control tokens are found by name");
     is_int(tok_find(t, "nope", 4), -1, "others are not");
     is_int(tok_piece(t, 32).n, 1, "a piece is bytes");
