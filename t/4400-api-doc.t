@@ -178,6 +178,12 @@ like $r->{body}, qr/"finish_reason":"error".*"error":\{"message":"[^"]+",
     data:\ \[DONE\]\n\n\z/x, 'a failure within a stream';
 is $d->stop, 0, 'ends well';
 
+$d = Pen::Daemon->scripted(
+    model => 'contrib/demo-model/tiny-random-llama.gguf');
+sent(ask($d, 'POST', $chat, $hi),
+    '400 invalid_request_error unsupported_chat_format', 'no chat format');
+is $d->stop, 0, 'ends well';
+
 # Needs an engine that stands still: t/unit/api_gone.c.
 ok delete $told{'429 rate_limit_error rate_limit_exceeded'}, '429 is told';
 is_deeply \%sent, \%told, 'every error of the page was seen, and no other';
