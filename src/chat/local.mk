@@ -14,7 +14,14 @@ libp_chat_a_SOURCES += \
 	src/chat/chatjson.c src/chat/chatjson.h src/chat/chatjson_render.c \
 	src/chat/xtml.c src/chat/dsml.c src/chat/jinja_format.c
 # the template language
-libp_chat_a_SOURCES += src/chat/jinja.h src/chat/jinja_value.h
+libp_chat_a_SOURCES += \
+	src/chat/jinja.c src/chat/jinja.h src/chat/jinja_value.h \
+	src/chat/jinja_ast.h \
+	src/chat/jinja_lex.c src/chat/jinja_lex.h \
+	src/chat/jinja_token.c src/chat/jinja_parse.c src/chat/jinja_expr.c \
+	src/chat/jinja_parse.h \
+	src/chat/jinja_eval.c src/chat/jinja_stmt.c src/chat/jinja_macro.c \
+	src/chat/jinja_run.h
 # replies: token ids to text and calls
 libp_chat_a_SOURCES += \
 	src/chat/reply.c src/chat/reply.h \
