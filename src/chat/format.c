@@ -142,7 +142,9 @@ static enum st bad_effort(const struct format_caps *c, struct err *e)
 static enum st check_think(const struct format_caps *c,
                            const struct chat_req *r, struct err *e)
 {
-    if (r->think == THINK_ON && !c->think)
+    bool effort = r->effort.n && (c->efforts || c->effort_max);
+
+    if (r->think == THINK_ON && !c->think && !effort)
         return refuse(e, "reasoning_effort", "has no reasoning");
     if (r->think == THINK_OFF && c->think_forced)
         return refuse(e, "reasoning_effort", "always reasons");

@@ -12,6 +12,7 @@ libp_chat_a_SOURCES += \
 	src/chat/format.c src/chat/format.h src/chat/format_int.h \
 	src/chat/find.c src/chat/results.c \
 	src/chat/chatjson.c src/chat/chatjson.h src/chat/chatjson_render.c \
+	src/chat/kimi.c src/chat/glm.c \
 	src/chat/xtml.c src/chat/dsml.c src/chat/jinja_format.c
 # the template language
 libp_chat_a_SOURCES += \
@@ -31,6 +32,7 @@ libp_chat_a_SOURCES += \
 	src/chat/calls.c src/chat/calls.h \
 	src/chat/dialect.c src/chat/dialect.h \
 	src/chat/tagcall.c src/chat/jsoncall.c src/chat/bracketcall.c \
+	src/chat/gap.c src/chat/gap.h \
 	src/chat/xtml_reply.c src/chat/kimi_reply.c src/chat/glm_reply.c \
 	src/chat/dsml_reply.c
 nodist_libp_chat_a_SOURCES = src/chat/builtin.c
@@ -38,7 +40,8 @@ libp_chat_a_CFLAGS = $(PARSER_CFLAGS)
 P_LIBS += libp_chat.a
 
 # the formats inside the binary, tried in this order
-chat_builtin = src/chat/chatml-think.json src/chat/chatml.json
+chat_builtin = src/chat/kimi.json src/chat/glm.json \
+	src/chat/chatml-think.json src/chat/chatml.json
 EXTRA_DIST += $(chat_builtin) build-aux/embed-file.awk
 CLEANFILES += src/chat/builtin.c
 src/chat/builtin.c: $(chat_builtin) build-aux/embed-file.awk

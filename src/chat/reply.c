@@ -316,7 +316,7 @@ bool reply_feed(struct reply *r, int32_t id, struct buf *reasoning,
         return false;
     type = tok_type_of(r->tok, id);
     if (type == TOK_CONTROL || type == TOK_UNKNOWN) {
-        r->over = r->strict_end && type == TOK_CONTROL;
+        r->over = r->strict_end && type == TOK_CONTROL && k < 0;
         return r->over;
     }
     feed_text(r, id);
