@@ -144,6 +144,16 @@ static bool is_file_of(const struct embedded *b, const char *name)
     return !strncmp(b->name, name, n) && !strcmp(b->name + n, ".json");
 }
 
+/* The name that is its own among format_names; NULL. */
+static const char *own_name(const struct embedded *b)
+{
+    size_t i = 0;
+
+    while (names[i] && !is_file_of(b, names[i]))
+        i++;
+    return names[i];
+}
+
 static enum st from_builtin(struct format **out, const struct embedded *b,
                             const struct tok *t, struct err *e)
 {
@@ -154,9 +164,8 @@ static enum st from_builtin(struct format **out, const struct embedded *b,
     st = format_chatjson(out, b->text, b->n, source, t, e);
     if (st == ST_FORMAT) /* it is the vocabulary's fault, not the file's */
         st = ST_UNSUPPORTED;
-    for (size_t i = 0; !st && names[i]; i++)
-        if (is_file_of(b, names[i]))
-            (*out)->name = names[i];
+    if (!st && own_name(b))
+        (*out)->name = own_name(b);
     return st;
 }
 
@@ -182,6 +191,8 @@ static enum st search_builtin(struct format **out,
     enum st st = ST_UNSUPPORTED;
 
     for (const struct embedded *b = chat_builtin; b->name && st; b++) {
+        if (!from->tok && own_name(b))
+            continue; /* without a vocabulary it is asked for by its name */
         st = from_builtin(out, b, from->tok, e);
         if (st)
             add_reason(why, b->name, e);
