@@ -123,6 +123,9 @@ t_fuzz_chatjson_LDFLAGS = $(fuzz_ldflags)
 t_fuzz_reply_SOURCES = t/fuzz/reply.c t/lib/toy_tok.h $(fuzz_main)
 t_fuzz_reply_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_fuzz_reply_LDFLAGS = $(fuzz_ldflags)
+# chat: calls that are written as text
+unit_tests += t/unit/chat_tagcall
+t_unit_chat_tagcall_LDADD = $(P_LIBS) $(P_LDLIBS)
 # api, on a script and a real database
 check_LIBRARIES += libt_apit.a
 libt_apit_a_SOURCES = t/lib/apit.c t/lib/apit.h
@@ -138,7 +141,7 @@ EXTRA_PROGRAMS += t/bench/sse_client t/bench/http_upstream
 t_bench_sse_client_CFLAGS = $(AM_CFLAGS) $(GNUTLS_CFLAGS)
 t_bench_sse_client_LDADD = libp_base.a $(GNUTLS_LIBS)
 t_bench_http_upstream_LDADD = libp_base.a
-# chat: tools, and calls written as text
+# chat: tools
 unit_tests += t/unit/chat_tools
 t_unit_chat_tools_LDADD = $(P_LIBS) $(P_LDLIBS)
 unit_tests += t/unit/chat_history t/unit/api_body_tools

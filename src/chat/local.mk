@@ -31,6 +31,12 @@ libp_chat_a_SOURCES += \
 	src/chat/scan.c src/chat/scan.h \
 	src/chat/calls.c src/chat/calls.h \
 	src/chat/dialect.c src/chat/dialect.h \
+	src/chat/jsonscan.c src/chat/jsonscan.h \
+	src/chat/callread.c src/chat/callread.h \
+	src/chat/jsonargs.c src/chat/jsonargs.h \
+	src/chat/found.c src/chat/found.h src/chat/sweep.c \
+	src/chat/wholecall.c src/chat/wholecall.h \
+	src/chat/tagparse.c src/chat/tagparse.h \
 	src/chat/tagcall.c src/chat/jsoncall.c src/chat/bracketcall.c \
 	src/chat/gap.c src/chat/gap.h \
 	src/chat/xtml_reply.c src/chat/kimi_reply.c src/chat/glm_reply.c \
