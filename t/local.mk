@@ -149,7 +149,8 @@ t_unit_chat_history_LDADD = libp_chat.a libp_json.a libp_base.a $(YAJL_LIBS)
 t_unit_api_body_tools_LDADD = libp_api.a libp_chat.a libp_json.a libp_base.a \
 	$(YAJL_LIBS)
 # chat: chat.json and the tool forms that ride on it
-unit_tests += t/unit/chat_kimi t/unit/chat_glm
+unit_tests += t/unit/chat_chatjson t/unit/chat_kimi t/unit/chat_glm
+t_unit_chat_chatjson_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_unit_chat_glm_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_unit_chat_kimi_LDADD = $(P_LIBS) $(P_LDLIBS)
 check_PROGRAMS += $(unit_tests)
