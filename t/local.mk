@@ -153,4 +153,7 @@ unit_tests += t/unit/chat_chatjson t/unit/chat_kimi t/unit/chat_glm
 t_unit_chat_chatjson_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_unit_chat_glm_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_unit_chat_kimi_LDADD = $(P_LIBS) $(P_LDLIBS)
+# the library of the template language
+unit_tests += t/unit/chat_jinja_lib
+t_unit_chat_jinja_lib_LDADD = $(P_LIBS) $(P_LDLIBS)
 check_PROGRAMS += $(unit_tests)

@@ -175,8 +175,10 @@ enum st jop_negate(struct jx *x, const struct jv *a, struct jv *out)
  * Absent: undefined. */
 enum st jop_item(struct jx *x, const struct jv *a, const struct jv *key,
                  struct jv *out) MUST_CHECK;
-/* a.name: a dict's key first, then a method (bound JV_FUNC), else undefined.
- * Of undefined: ST_FORMAT naming `name`. */
+/* a.name: a method (bound JV_FUNC) first, as in Python, so that a caller's key
+ * "items" does not break a template's x.items(); then a dict's key (a
+ * namespace has keys only), else undefined. Of undefined: ST_FORMAT naming
+ * `name`. jop_item looks at keys first. */
 enum st jop_attr(struct jx *x, const struct jv *a, const char *name, size_t n,
                  struct jv *out) MUST_CHECK;
 /* a[from:to:step]; undefined bounds are open. Strings by character. */

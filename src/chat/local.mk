@@ -23,6 +23,15 @@ libp_chat_a_SOURCES += \
 	src/chat/jinja_parse.h \
 	src/chat/jinja_eval.c src/chat/jinja_stmt.c src/chat/jinja_macro.c \
 	src/chat/jinja_run.h
+libp_chat_a_SOURCES += \
+	src/chat/jinja_lib.c src/chat/jinja_lib.h \
+	src/chat/jinja_value.c src/chat/jinja_print.c \
+	src/chat/jinja_op.c src/chat/jinja_seq.c src/chat/jinja_case.c \
+	src/chat/jinja_filter.c src/chat/jinja_filter_str.c \
+	src/chat/jinja_filter_list.c src/chat/jinja_sort.c \
+	src/chat/jinja_json.c src/chat/jinja_fmt.c src/chat/jinja_test.c \
+	src/chat/jinja_method.c src/chat/jinja_method_coll.c \
+	src/chat/jinja_global.c
 # replies: token ids to text and calls
 libp_chat_a_SOURCES += \
 	src/chat/reply.c src/chat/reply.h \
