@@ -126,6 +126,18 @@ t_fuzz_reply_LDFLAGS = $(fuzz_ldflags)
 # chat: calls that are written as text
 unit_tests += t/unit/chat_tagcall
 t_unit_chat_tagcall_LDADD = $(P_LIBS) $(P_LDLIBS)
+# chat: XTML, DSML and what they share
+unit_tests += t/unit/chat_jsontext t/unit/chat_results t/unit/chat_xtml \
+	t/unit/chat_xtml_reply
+XTML_LDADD = $(P_LIBS) $(P_LDLIBS)
+t_unit_chat_jsontext_LDADD = $(XTML_LDADD)
+t_unit_chat_results_LDADD = $(XTML_LDADD)
+t_unit_chat_xtml_LDADD = $(XTML_LDADD)
+t_unit_chat_xtml_reply_LDADD = $(XTML_LDADD)
+fuzz_tests += t/fuzz/dialects
+t_fuzz_dialects_SOURCES = t/fuzz/dialects.c t/lib/dialect_t.h $(fuzz_main)
+t_fuzz_dialects_LDADD = $(P_LIBS) $(P_LDLIBS)
+t_fuzz_dialects_LDFLAGS = $(fuzz_ldflags)
 # api, on a script and a real database
 check_LIBRARIES += libt_apit.a
 libt_apit_a_SOURCES = t/lib/apit.c t/lib/apit.h

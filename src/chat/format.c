@@ -123,9 +123,12 @@ static enum st refuse(struct err *e, const char *field, const char *text)
     return err_set(e, ST_INVALID, field, "this model's chat format %s", text);
 }
 
-/* The words it knows, in the message. */
-static enum st bad_effort(const struct format_caps *c, struct err *e)
+/* The words it knows, in the message; `medium` is what clients send most and
+ * some formats lack. */
+static enum st bad_effort(const struct format_caps *c, struct text effort,
+                          struct err *e)
 {
+    bool medium = effort.n == 6 && !memcmp(effort.s, "medium", 6);
     struct buf words;
     enum st st;
 
@@ -133,7 +136,8 @@ static enum st bad_effort(const struct format_caps *c, struct err *e)
     for (size_t i = 0; c->efforts[i]; i++)
         buf_printf(&words, "%s%s", i ? ", " : "", c->efforts[i]);
     st = err_set(e, ST_INVALID, "reasoning_effort",
-                 "accepted by this model's chat format are %s, and none",
+                 "%saccepted by this model's chat format are %s, and none",
+                 medium ? "medium is not known; " : "",
                  words.p ? words.p : "");
     buf_release(&words);
     return st;
@@ -154,7 +158,7 @@ static enum st check_think(const struct format_caps *c,
         if (strlen(c->efforts[i]) == r->effort.n &&
             !memcmp(c->efforts[i], r->effort.s, r->effort.n))
             return ST_OK;
-    return bad_effort(c, e);
+    return bad_effort(c, r->effort, e);
 }
 
 static enum st check_msg(const struct format_caps *c, const struct chat_msg *m,

@@ -54,7 +54,7 @@ void jsontext_escape(struct buf *out, const char *s, size_t n, unsigned style)
         uint32_t cp;
         size_t len = 1;
 
-        if (!brief && c >= 0x20 && (c < 0x80 || !(style & JT_ASCII))) {
+        if (!brief && c >= 0x20 && (c < 0x7f || !(style & JT_ASCII))) {
             i++;
             continue;
         }
@@ -85,43 +85,93 @@ void jsontext_string(struct buf *out, const char *s, size_t n, unsigned style)
 
 /* --- numbers ------------------------------------------------------------- */
 
+/*
+ * The decimal string one unit up in its last digit: the interval that reads
+ * back as a power of two is wider above than below, so the shortest digits
+ * may not be the nearest ones. False when the first digit overflows.
+ */
+static bool one_up(char *digits)
+{
+    for (char *p = strchr(digits, 'e') - 1; p >= digits; p--) {
+        if (*p < '0' || *p > '9')
+            continue;
+        if (*p < '9') {
+            ++*p;
+            return true;
+        }
+        *p = '0';
+    }
+    return false;
+}
+
+/* Shortest digits of v > 0 that read back equal, as d.ddde+xx. */
+static void shortest(char *digits, size_t size, double v)
+{
+    for (int precision = 0; precision < 17; precision++) {
+        snprintf(digits, size, "%.*e", precision, v);
+        if (strtod(digits, NULL) == v ||
+            (one_up(digits) && strtod(digits, NULL) == v))
+            return;
+    }
+    snprintf(digits, size, "%.16e", v);
+}
+
 void jsontext_double(struct buf *out, double v)
 {
-    char digits[40], *point;
-    int precision = 1, exponent;
+    char text[40], digits[20];
+    size_t n = 0;
+    int exponent, i;
 
     if (!isfinite(v)) {
         buf_puts(out, isnan(v) ? "NaN" : v > 0 ? "Infinity" : "-Infinity");
         return;
     }
-    do /* shortest that reads back equal */
-        snprintf(digits, sizeof(digits), "%.*e", precision - 1, v);
-    while (strtod(digits, NULL) != v && precision++ < 17);
-    point = strchr(digits, 'e');
-    exponent = (int)strtol(point + 1, NULL, 10);
+    if (signbit(v))
+        buf_putc(out, '-');
+    shortest(text, sizeof(text), fabs(v));
+    for (i = 0; text[i] != 'e'; i++)
+        if (text[i] != '.')
+            digits[n++] = text[i];
+    exponent = (int)strtol(text + i + 1, NULL, 10);
     if (exponent >= 16 || exponent < -4) { /* as Python's repr */
-        buf_add(out, digits, (size_t)(point - digits));
+        buf_add(out, text, (size_t)i);
         buf_printf(out, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
         return;
     }
-    if (precision - 1 > exponent)
-        buf_printf(out, "%.*f", precision - 1 - exponent, v);
+    if (exponent < 0) {
+        buf_puts(out, "0.");
+        for (i = exponent + 1; i < 0; i++)
+            buf_putc(out, '0');
+        buf_add(out, digits, n);
+        return;
+    }
+    for (i = 0; i <= exponent; i++)
+        buf_putc(out, i < (int)n ? digits[i] : '0');
+    buf_putc(out, '.');
+    if (i < (int)n)
+        buf_add(out, digits + i, n - (size_t)i);
     else
-        buf_printf(out, "%.1f", v);
+        buf_putc(out, '0');
 }
 
 static void number(struct buf *out, struct text t)
 {
-    if (memchr(t.s, 'e', t.n) || memchr(t.s, 'E', t.n)) {
-        char text[JSON_NUMBER_MAX + 1];
+    char text[JSON_NUMBER_MAX + 1];
+    double v;
 
-        snprintf(text, sizeof(text), "%.*s", (int)t.n, t.s);
-        jsontext_double(out, strtod(text, NULL));
-    } else if (t.n == 2 && !memcmp(t.s, "-0", 2)) {
-        buf_putc(out, '0');
-    } else {
-        buf_add(out, t.s, t.n);
+    if (!memchr(t.s, 'e', t.n) && !memchr(t.s, 'E', t.n)) {
+        if (t.n == 2 && !memcmp(t.s, "-0", 2))
+            buf_putc(out, '0');
+        else
+            buf_add(out, t.s, t.n);
+        return;
     }
+    snprintf(text, sizeof(text), "%.*s", (int)t.n, t.s);
+    v = strtod(text, NULL);
+    if (isfinite(v))
+        jsontext_double(out, v);
+    else /* no JSON could say it otherwise */
+        buf_add(out, t.s, t.n);
 }
 
 /* --- trees --------------------------------------------------------------- */

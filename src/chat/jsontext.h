@@ -4,7 +4,8 @@
  *
  * Numbers keep their text when it has no exponent; -0 is 0; with an exponent
  * they are printed as Python's json does (1e3 -> 1000.0): shortest digits
- * that read back equal. Integers keep all their digits.
+ * that read back equal. Integers keep all their digits; what is out of the
+ * range of a double (1e400) stays as written.
  */
 #ifndef CHAT_JSONTEXT_H
 #define CHAT_JSONTEXT_H
@@ -16,7 +17,7 @@ enum json_style {
     JT_COMPACT = 0, /* {"a":1,"b":[2,3]} */
     JT_SPACED = 1,  /* {"a": 1, "b": [2, 3]} */
     JT_SORTED = 2,  /* keys of every object in code point order */
-    JT_ASCII = 4,   /* \uXXXX for everything above U+007F */
+    JT_ASCII = 4,   /* \uXXXX for everything above U+007E */
 };
 
 /* Append `v`. Depth is bounded by JSON_DEPTH_MAX of the reader. */

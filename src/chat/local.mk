@@ -14,6 +14,8 @@ libp_chat_a_SOURCES += \
 	src/chat/chatjson.c src/chat/chatjson.h src/chat/chatjson_render.c \
 	src/chat/kimi.c src/chat/glm.c \
 	src/chat/xtml.c src/chat/dsml.c src/chat/jinja_format.c
+# XTML
+libp_chat_a_SOURCES += src/chat/xtml_msgs.c src/chat/xtml_int.h
 # the template language
 libp_chat_a_SOURCES += \
 	src/chat/jinja.c src/chat/jinja.h src/chat/jinja_value.h \
@@ -39,6 +41,7 @@ libp_chat_a_SOURCES += \
 	src/chat/stop.c src/chat/stop.h \
 	src/chat/scan.c src/chat/scan.h \
 	src/chat/calls.c src/chat/calls.h \
+	src/chat/argwrite.c src/chat/argwrite.h \
 	src/chat/dialect.c src/chat/dialect.h \
 	src/chat/jsonscan.c src/chat/jsonscan.h \
 	src/chat/callread.c src/chat/callread.h \
