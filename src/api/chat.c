@@ -115,6 +115,12 @@ static enum st keep(struct run *r, const struct body *b, bool usage_default,
     char *p;
 
     r->stream = b->stream;
+    r->parallel_calls = b->chat.parallel_calls;
+    if (b->n_offered) {
+        r->tools = tools_new(b->offered, b->n_offered);
+        if (!r->tools)
+            return err_set(e, ST_NOMEM, "", "no memory for this request");
+    }
     r->usage = usage_default ? USAGE_IN_FINISH : USAGE_NOWHERE;
     if (b->include_usage != USAGE_DEFAULT)
         r->usage = b->include_usage == USAGE_YES ? USAGE_OWN_CHUNK

@@ -4,6 +4,7 @@
 #include "api/figures.h"
 #include "api/run.h"
 #include "api/sse.h"
+#include "base/utf8.h"
 
 static struct text text_of(const struct buf *b)
 {
@@ -94,18 +95,99 @@ static void emit_role(const struct run *r, size_t i, struct buf *out)
     close_chunk(r, w, false, out);
 }
 
+/* --- calls --------------------------------------------------------------- */
+
+static void emit_call(const struct run *r, size_t i,
+                      const struct emit_call *news, struct buf *out)
+{
+    struct jw *w = open_choice(r, i, out);
+
+    r->emit->calls(w, news);
+    end_choice(w, NULL);
+    close_chunk(r, w, false, out);
+}
+
+/* Is call k one that this stream tells of? */
+static bool is_told(const struct choice *c, const struct calls *calls,
+                    size_t k)
+{
+    if (calls->p[k]->dropped)
+        return false;
+    return !calls->p[k]->withdrawn || (c->sent && c->sent[k].place);
+}
+
+/* Bytes of arguments that may go out: whole characters. */
+static size_t fresh_args(const struct tool_call *call, size_t sent)
+{
+    return call->args.n > sent
+               ? utf8_complete_len(call->args.p + sent, call->args.n - sent)
+               : 0;
+}
+
+static bool has_call_news(const struct run *r, const struct choice *c)
+{
+    const struct calls *calls = r->emit->calls ? choice_calls(c) : NULL;
+
+    for (size_t k = 0; calls && k < calls->n; k++)
+        if (is_told(c, calls, k) &&
+            (!c->sent || !c->sent[k].place ||
+             fresh_args(calls->p[k], c->sent[k].bytes)))
+            return true;
+    return false;
+}
+
+static void emit_calls(const struct run *r, size_t i, struct buf *out)
+{
+    struct choice *c = &r->choices[i];
+    const struct calls *calls = choice_calls(c);
+
+    if (!c->sent)
+        c->sent = mem_array(struct call_sent, CALLS_MAX);
+    for (size_t k = 0; k < calls->n; k++) {
+        struct call_sent *s = &c->sent[k];
+        struct emit_call news = {.call = calls->p[k]};
+        size_t n;
+
+        if (!is_told(c, calls, k))
+            continue;
+        if (!s->place) {
+            s->place = ++c->announced;
+            news.first = true;
+            news.index = s->place - 1;
+            emit_call(r, i, &news, out);
+        }
+        n = fresh_args(news.call, s->bytes);
+        if (!n)
+            continue;
+        news.first = false;
+        news.index = s->place - 1;
+        news.args = (struct text){news.call->args.p + s->bytes, n};
+        emit_call(r, i, &news, out);
+        s->bytes += n;
+    }
+}
+
+bool emit_has_news(const struct run *r, size_t i)
+{
+    const struct choice *c = &r->choices[i];
+
+    return c->reasoning.n || c->content.n || has_call_news(r, c);
+}
+
 void emit_news(const struct run *r, size_t i, struct buf *out)
 {
     struct choice *c = &r->choices[i];
     const struct text none = {"", 0};
 
-    if (!c->reasoning.n && !c->content.n)
+    if (!emit_has_news(r, i))
         return;
     emit_role(r, i, out);
     if (c->reasoning.n)
         emit_delta(r, i, text_of(&c->reasoning), none, out);
     if (c->content.n)
         emit_delta(r, i, none, text_of(&c->content), out);
+    if (has_call_news(r, c))
+        emit_calls(r, i, out);
     buf_clear(&c->reasoning);
     buf_clear(&c->content);
 }
@@ -154,7 +236,8 @@ void emit_answer(const struct run *r, const struct figures *f,
         jw_kint(w, "index", (int64_t)i);
         jw_kstr(w, "finish_reason", finish_of(c));
         jw_knull(w, "logprobs");
-        r->emit->whole(w, text_of(&c->reasoning), text_of(&c->content));
+        r->emit->whole(w, text_of(&c->reasoning), text_of(&c->content),
+                       choice_calls(c));
         jw_obj_end(w);
     }
     jw_arr_end(w);

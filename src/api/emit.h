@@ -10,6 +10,16 @@
 struct run;
 struct choice;
 struct figures;
+struct calls;
+struct tool_call;
+
+/* News of one call, for a stream. */
+struct emit_call {
+    int32_t index;    /* 0, 1, ...: in the order in which calls began */
+    const struct tool_call *call;
+    bool first;       /* its id and name; no arguments yet */
+    struct text args; /* else: what its arguments grew by */
+};
 
 struct emit {
     const char *object;       /* of a whole answer */
@@ -18,16 +28,27 @@ struct emit {
     /* The member "delta" (or "text") of a chunk's choice. */
     void (*delta)(struct jw *w, struct text reasoning, struct text content);
     void (*role)(struct jw *w); /* role_first only */
-    /* The member "message" (or "text") of a whole answer's choice. */
-    void (*whole)(struct jw *w, struct text reasoning, struct text content);
+    /* The member "delta" with news of a call; NULL: it knows no calls. */
+    void (*calls)(struct jw *w, const struct emit_call *news);
+    /* The member "message" (or "text") of a whole answer's choice; `calls`
+     * may be NULL. */
+    void (*whole)(struct jw *w, struct text reasoning, struct text content,
+                  const struct calls *calls);
 };
 
 extern const struct emit emit_chat, emit_text;
 
 /* --- built on a dialect -------------------------------------------------- */
 
-/* Everything new of choice i, as SSE chunks: role first, reasoning before
- * content, then both buffers are empty. Nothing when there is nothing. */
+/* Is there anything for emit_news to tell? */
+bool emit_has_news(const struct run *r, size_t i);
+/*
+ * Everything new of choice i, as SSE chunks: role first, reasoning before
+ * content, content before calls; then both buffers are empty. Nothing when
+ * there is nothing. A call is told of once its name is known, then piece by
+ * piece. One that was dropped, or withdrawn before it was told of, never is;
+ * one that is withdrawn later stays: a stream takes nothing back.
+ */
 void emit_news(const struct run *r, size_t i, struct buf *out);
 /* The chunk with the finish reason; `e` (or NULL) is what went wrong; `f`
  * (or NULL) is put into it. */

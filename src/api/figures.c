@@ -159,14 +159,22 @@ void figures_row(const struct figures *f, struct ledger_row *row)
              cache_source(f));
 }
 
+/* A turn that ended well ended for its calls, when there are any. */
+static const char *well(const struct choice *c)
+{
+    const struct calls *calls = choice_calls(c);
+
+    return calls && calls->shown ? "tool_calls" : "stop";
+}
+
 const char *finish_of(const struct choice *c)
 {
     /* a stop string that the last token completed beats what ended it */
     if (c->reply && reply_stopped(c->reply))
-        return "stop";
+        return well(c);
     switch (c->view.end.reason) {
     case END_STOP:
-        return "stop";
+        return well(c);
     case END_LENGTH:
         return "length";
     case END_TIMEOUT:

@@ -22,8 +22,8 @@ void figures_timings(struct jw *w, const struct figures *f);
 /* Token and time columns. */
 void figures_row(const struct figures *f, struct ledger_row *row);
 
-/* Why a choice ended, as clients and the ledger see it: stop, length,
- * timeout, error; the ledger also abandoned, slow_client. */
+/* Why a choice ended, as clients and the ledger see it: stop, tool_calls,
+ * length, timeout, error; the ledger also abandoned, slow_client. */
 const char *finish_of(const struct choice *c);
 
 #endif

@@ -6,6 +6,7 @@
 #include "api/figures.h"
 #include "api/run.h"
 #include "api/sse.h"
+#include "base/crypt.h"
 
 #define TAKE 256
 #define PREFILL_EVERY_US 1000000
@@ -32,16 +33,19 @@ static void fail(struct run *r, enum st st, const char *why)
 
 static bool make_reply(struct run *r, struct choice *c)
 {
-    const struct reply_config config = {
+    struct reply_config config = {
         .tok = r->model->tok,
         .format = r->format,
         .think_open = r->think_open,
+        .tools = r->tools,
+        .parallel_calls = r->parallel_calls,
         .stops = r->stops,
         .n_stops = r->n_stops,
         .stop_ids = c->job->stop_ids,
         .n_stop_ids = c->job->n_stop,
     };
 
+    crypt_random(&config.id_seed, sizeof(config.id_seed));
     c->reply = reply_new(&config);
     if (!c->reply)
         fail(r, ST_NOMEM, "no memory for the reply");
@@ -61,6 +65,17 @@ static void feed(struct run *r, struct choice *c, const int32_t *ids,
             !c->view.ended)
             gen_finish(r->model->gen, c->job, reply_kept(c->reply));
     }
+}
+
+/* Too many calls are dropped ones; too long ones are no answer. */
+static bool is_too_long(const struct choice *c)
+{
+    const struct calls *calls = choice_calls(c);
+
+    for (size_t k = 0; calls && k < calls->n; k++)
+        if (calls->p[k]->args.failed)
+            return true;
+    return c->reasoning.failed || c->content.failed;
 }
 
 /* Everything that this choice's ring holds. */
@@ -87,7 +102,7 @@ static void drain(struct run *r, struct choice *c)
                       &c->content);
         c->over = true;
     }
-    if (c->reasoning.failed || c->content.failed)
+    if (is_too_long(c))
         fail(r, ST_LIMIT, "the answer is too long");
 }
 
@@ -276,7 +291,7 @@ static enum x_pump generating(struct exchange *x, struct buf *out,
         return gone(x, now_us);
     if (r->stream) {
         for (size_t i = 0; i < r->n_choices; i++) {
-            if (r->choices[i].reasoning.n || r->choices[i].content.n)
+            if (emit_has_news(r, i))
                 stream_head(x, out);
             emit_news(r, i, out);
         }

@@ -12,6 +12,11 @@ struct run *run_of(const struct exchange *x)
     return x->state;
 }
 
+const struct calls *choice_calls(const struct choice *c)
+{
+    return c->reply ? reply_calls(c->reply) : NULL;
+}
+
 struct run *run_begin(struct exchange *x, const struct route *route)
 {
     struct run *r = mem_new(struct run);
@@ -94,20 +99,40 @@ bool run_committed(const struct run *r)
 
 /* --- the ends ------------------------------------------------------------ */
 
-static void log_request(const struct ledger_row *row)
+/* What was read of calls: "", or the words for the log line. */
+static const char *tools_word(const struct run *r, char *out, size_t cap)
 {
+    size_t parsed = 0, dropped = 0;
+
+    for (size_t i = 0; i < r->n_choices; i++) {
+        const struct calls *c = choice_calls(&r->choices[i]);
+
+        parsed += c ? c->n : 0;
+        dropped += c ? c->n - c->shown : 0;
+    }
+    out[0] = '\0';
+    if (parsed)
+        snprintf(out, cap, " tools=parsed:%zu,dropped:%zu", parsed, dropped);
+    return out;
+}
+
+static void log_request(const struct run *r)
+{
+    const struct ledger_row *row = &r->row;
     int64_t n = row->completion_tokens;
+    char tools[64];
     double rate = n > 1 && row->decode_ms > 0
                       ? (double)(n - 1) * 1000 / (double)row->decode_ms
                       : 0;
 
     log_info("req",
              "id=%s %s=%s model=\"%s\" status=%d prompt=%lld completion=%lld "
-             "finish=%s%s%s ms=%lld tok_s=%.1f client=%s kind=%s",
+             "finish=%s%s%s%s ms=%lld tok_s=%.1f client=%s kind=%s",
              row->request_id, row->stream ? "stream" : "json", row->endpoint,
              row->model, row->status,
              (long long)row->prompt_tokens, (long long)n, row->finish,
              row->error_type[0] ? " error=" : "", row->error_type,
+             tools_word(r, tools, sizeof(tools)),
              (long long)row->total_ms, rate, row->client_id,
              row->client_kind);
 }
@@ -132,10 +157,16 @@ void run_refuse(struct exchange *x, const struct err *e)
         ledger_refused(x->api->c.ledger, row);
     r->admitted = false;
     r->phase = RUN_OVER;
-    log_request(row);
+    log_request(r);
 }
 
-/* The first choice that did not end well speaks for the request. */
+static bool ended_well(const char *finish)
+{
+    return !strcmp(finish, "stop") || !strcmp(finish, "tool_calls");
+}
+
+/* The first choice that did not end well speaks for the request, else the
+ * first that called. */
 static const char *finish_of_run(const struct exchange *x)
 {
     const struct run *r = run_of(x);
@@ -149,10 +180,28 @@ static const char *finish_of_run(const struct exchange *x)
     }
     if (r->failure.st)
         return "error";
-    for (size_t i = r->n_choices; i-- > 0;)
-        if (strcmp(finish_of(&r->choices[i]), "stop") != 0)
-            finish = finish_of(&r->choices[i]);
+    for (size_t i = r->n_choices; i-- > 0;) {
+        const char *f = finish_of(&r->choices[i]);
+
+        if (!ended_well(f) || (ended_well(finish) && strcmp(f, "stop") != 0))
+            finish = f;
+    }
     return finish;
+}
+
+/* Calls in the answers; -1: there could be none. */
+static int64_t calls_of_run(const struct run *r)
+{
+    int64_t n = 0;
+
+    if (!r->tools)
+        return -1;
+    for (size_t i = 0; i < r->n_choices; i++) {
+        const struct calls *c = choice_calls(&r->choices[i]);
+
+        n += c ? (int64_t)c->shown : 0;
+    }
+    return n;
 }
 
 static enum st error_of_run(const struct run *r)
@@ -173,6 +222,7 @@ void run_close(struct exchange *x, enum run_notice want, int64_t now_us)
 
     figures_of(&f, x, now_us);
     figures_row(&f, row);
+    row->tool_calls = calls_of_run(r);
     row->status = x->status;
     snprintf(row->finish, sizeof(row->finish), "%s", finish_of_run(x));
     if (strcmp(row->finish, "error") == 0)
@@ -187,7 +237,7 @@ void run_close(struct exchange *x, enum run_notice want, int64_t now_us)
         ledger_close(x->api->c.ledger, r->ticket, row, NULL, NULL);
     }
     r->admitted = false;
-    log_request(row);
+    log_request(r);
 }
 
 void run_drop_choices(struct run *r)
@@ -205,6 +255,7 @@ void run_drop_choices(struct run *r)
         job_unref(c->job);
         buf_release(&c->reasoning);
         buf_release(&c->content);
+        free(c->sent);
     }
     free(r->choices);
     r->choices = NULL;
@@ -233,6 +284,7 @@ void run_free(struct exchange *x)
     }
     run_stop_wakes(r);
     free(r->stops);
+    tools_free(r->tools);
     free(r);
     x->state = NULL;
 }

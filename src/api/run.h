@@ -28,6 +28,12 @@ enum run_phase {
     RUN_OVER,
 };
 
+/* How much of one call of a reply a stream has told. */
+struct call_sent {
+    int32_t place; /* its index on the wire plus 1; 0: not announced */
+    size_t bytes;  /* of its arguments */
+};
+
 /* One job and its reply. */
 struct choice {
     struct job *job;
@@ -38,6 +44,8 @@ struct choice {
     struct ring_view view;
     int32_t fed;           /* tokens taken from the ring */
     bool role_sent;        /* chat streams: the role chunk is out */
+    struct call_sent *sent; /* [CALLS_MAX] owned; NULL before the first call */
+    int32_t announced;     /* calls that the stream has told of */
     bool over;             /* END was seen and the reply was ended */
 };
 
@@ -68,6 +76,8 @@ struct run {
     enum usage_place usage;
     const struct format *format; /* reads the replies; NULL: plain text */
     bool think_open;             /* the prompt opened its reasoning */
+    struct tools *tools;         /* owned; NULL: none were offered */
+    bool parallel_calls;
     struct text *stops;    /* [n_stops], one block with their bytes, owned */
     size_t n_stops;
     struct choice *choices; /* [n_choices], owned */
@@ -85,6 +95,8 @@ struct run {
 };
 
 struct run *run_of(const struct exchange *x);
+/* The calls of a choice so far; NULL before its first token. */
+const struct calls *choice_calls(const struct choice *c);
 /* Makes x->state with an id and a row that says what is known so far. */
 struct run *run_begin(struct exchange *x, const struct route *route);
 /* Cancels what runs, waits for wake-ups under way, closes an open row. */
