@@ -156,7 +156,8 @@ t_bench_http_upstream_LDADD = libp_base.a
 # chat: tools
 unit_tests += t/unit/chat_tools
 t_unit_chat_tools_LDADD = $(P_LIBS) $(P_LDLIBS)
-unit_tests += t/unit/chat_history t/unit/api_body_tools
+unit_tests += t/unit/chat_history t/unit/api_body_tools t/unit/chat_textreply
+t_unit_chat_textreply_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_unit_chat_history_LDADD = libp_chat.a libp_json.a libp_base.a $(YAJL_LIBS)
 t_unit_api_body_tools_LDADD = libp_api.a libp_chat.a libp_json.a libp_base.a \
 	$(YAJL_LIBS)

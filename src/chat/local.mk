@@ -37,6 +37,8 @@ libp_chat_a_SOURCES += \
 # replies: token ids to text and calls
 libp_chat_a_SOURCES += \
 	src/chat/reply.c src/chat/reply.h \
+	src/chat/textreply.c src/chat/textreply.h \
+	src/chat/turn.c src/chat/turn.h \
 	src/chat/detok.c src/chat/detok.h \
 	src/chat/stop.c src/chat/stop.h \
 	src/chat/scan.c src/chat/scan.h \
