@@ -188,6 +188,12 @@ static void test_prompt(void)
           "[</tool_call>][<|observation|>][<tool_response>](1)"
           "[</tool_response>][<tool_response>](2)[</tool_response>]" OPEN
           THINK, "waste 7.4/49: one observation for two results");
+    shows(MSGS(UMSG "," CALLS("null", CALL("h", "{}") "," CALL("g", "{}")) ","
+               RESULT("g", "2") "," RESULT("h", "1")),
+          BOS HI OPEN "[<tool_call>](h)[</tool_call>][<tool_call>](g)"
+          "[</tool_call>][<|observation|>][<tool_response>](1)"
+          "[</tool_response>][<tool_response>](2)[</tool_response>]" OPEN
+          THINK, "results in the order of their calls: they have no names");
     shows(MSGS(UMSG "," RESULT("h", "1")
                ",{\"role\":\"assistant\",\"content\":\"yo\"},"
                RESULT("g", "")),

@@ -163,6 +163,19 @@ static void test_prompt(void)
     shows(MSGS(UMSG "," RESULT("a", ",\"name\":\"get_weather\"")),
           HI "[<|im_system|>](get_weather)[<|im_middle|>](## Return of a\n)"
           "(42)" END OPEN, "waste 7.4/40: and with one");
+    shows(MSGS(UMSG "," CALLS("null", CALL("a", "f", "\"{}\"")) ","
+               RESULT("a", "")),
+          HI OPEN "[" SB "][" CB "](a)[" AB "]({})[" CE "][" SE "]" END
+          "[<|im_system|>](f)[<|im_middle|>](## Return of a\n)(42)" END OPEN,
+          "a result bears the name of the call that it answers");
+    shows(MSGS(UMSG "," CALLS("null", CALL("a", "f", "{}") ","
+                              CALL("b", "g", "{}")) "," RESULT("b", "") ","
+               RESULT("a", "")),
+          HI OPEN "[" SB "][" CB "](a)[" AB "]({})[" CE "][" CB "](b)[" AB
+          "]({})[" CE "][" SE "]" END
+          "[<|im_system|>](f)[<|im_middle|>](## Return of a\n)(42)" END
+          "[<|im_system|>](g)[<|im_middle|>](## Return of b\n)(42)" END OPEN,
+          "results come in the order of their calls");
     refuses(MSGS(UMSG "," CALLS("null", CALL("", "f", "\"{}\""))),
             "messages[1].tool_calls[0].id", "a call without an id");
     refuses(MSGS(UMSG "," RESULT("", "")), "messages[1].tool_call_id",
