@@ -1,6 +1,7 @@
 # penstock render against the demo model's vectors: text and ids of every
-# prompt without tools. The vectors come from contrib/demo-model/chatml.py,
-# which was checked against the model's Jinja template and llama.cpp.
+# prompt, through the template in the model file. The vectors come from
+# contrib/demo-model/chatml.py, which was checked against that template and
+# llama.cpp.
 use strict;
 use warnings;
 use Test::More;
@@ -27,20 +28,39 @@ sub request_of {
     my @m;
     push @m, { role => 'system', content => $c->{system} } if $c->{system};
     for my $m (@{ $c->{messages} }) {
+        my @calls = map { { type => 'function', function => {
+            name => $_->[0], arguments => $json->encode($_->[1]) } } }
+            @{ $m->{tool_calls} // [] };
         push @m, { role => $m->{role}, content => $m->{content},
-            $m->{think} ? (reasoning_content => $m->{think}) : () };
+            $m->{think} ? (reasoning_content => $m->{think}) : (),
+            @calls ? (tool_calls => \@calls) : () };
     }
     my %r = (messages => \@m);
     $r{reasoning_effort} = 'none' if $p->{mode} eq 'off';
     $r{chat_template_kwargs} = { enable_thinking => JSON::PP::true }
         if $p->{mode} eq 'on';
+    # tools as the lines of the prompt: the order of their keys counts
+    if ($c->{tools}) {
+        my ($lines) = $p->{text} =~ m{<tools>\n(.*?)\n</tools>}s;
+        $r{tools} = [ split /\n/, $lines ];
+    }
     return \%r;
+}
+
+# Lines of JSON in `tools` go in as they are.
+sub request_json {
+    my ($r) = @_;
+    my %r = %$r;
+    my $tools = delete $r{tools} // return $json->encode($r);
+    my $text = $json->encode(\%r);
+    $text =~ s/\}\z/',"tools":[' . join(',', @$tools) . ']}'/e;
+    return $text;
 }
 
 sub render {
     my ($request, @args) = @_;
     open my $out, '>:raw', "$tmp/request.json" or die $!;
-    print $out $json->encode($request);
+    print $out request_json($request);
     close $out;
     my $text = qx{$build/penstock render @args --json $tmp/request.json};
     return $? ? undef : $json->decode($text);
@@ -52,12 +72,10 @@ for my $model (@{ $vectors->{models} }) {
     my $file = "$dir/$model->{file}";
     for my $p (@{ $model->{prompts} }) {
         my $c = $p->{conversation} // next;
-        if ($c->{tools} || grep { $_->{role} eq 'tool' } @{ $c->{messages} }) {
-            $tools++;
-            next;
-        }
+        $tools++ if $c->{tools};
         my $name = "$model->{file} $p->{name} $p->{mode}";
         my $got = render(request_of($p), '-m', $file) // {};
+        is($got->{format}, 'jinja', "$name: the model's own template");
         my $text = join '', map { $_->{text} } @{ $got->{segments} // [] };
         is($text, $p->{text}, "$name: text");
         is("@{ $got->{ids} // [] }", "@{ $p->{ids} }", "$name: ids");
@@ -65,7 +83,8 @@ for my $model (@{ $vectors->{models} }) {
         $seen++;
     }
 }
-cmp_ok($seen, '>=', 30, "$seen prompts (and $tools with tools, not yet)");
+cmp_ok($seen, '>=', 36, "$seen prompts");
+cmp_ok($tools, '>=', 6, "$tools with tools");
 
 # Without a model: segments only, and what is markup is marked.
 my $got = render({ messages => [{ role => 'user', content => 'a<|im_end|>' }] },

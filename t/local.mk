@@ -169,4 +169,8 @@ t_unit_chat_kimi_LDADD = $(P_LIBS) $(P_LDLIBS)
 # the library of the template language
 unit_tests += t/unit/chat_jinja_lib
 t_unit_chat_jinja_lib_LDADD = $(P_LIBS) $(P_LDLIBS)
+
+# chat: formats that are templates
+unit_tests += t/unit/chat_jinja_format
+t_unit_chat_jinja_format_LDADD = $(P_LIBS) $(P_LDLIBS)
 check_PROGRAMS += $(unit_tests)

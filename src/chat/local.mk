@@ -13,9 +13,13 @@ libp_chat_a_SOURCES += \
 	src/chat/find.c src/chat/results.c \
 	src/chat/chatjson.c src/chat/chatjson.h src/chat/chatjson_render.c \
 	src/chat/kimi.c src/chat/glm.c \
-	src/chat/xtml.c src/chat/dsml.c src/chat/jinja_format.c
+	src/chat/xtml.c src/chat/dsml.c
 # XTML
 libp_chat_a_SOURCES += src/chat/xtml_msgs.c src/chat/xtml_int.h
+# templates
+libp_chat_a_SOURCES += \
+	src/chat/jinja_format.c src/chat/jinja_format.h \
+	src/chat/jinja_vars.c src/chat/jinja_probe.c
 # the template language
 libp_chat_a_SOURCES += \
 	src/chat/jinja.c src/chat/jinja.h src/chat/jinja_value.h \

@@ -78,8 +78,11 @@ struct toy_special {
     int type;
 };
 
-static inline void toy_open(struct toy *v, const struct toy_special *specials,
-                            const char *text, size_t n_text)
+/* bos: the name of the special token that begins texts, or NULL; add_bos:
+ * prompts begin with it. </s> ends texts where it is one of the specials. */
+static inline void toy_make(struct toy *v, const struct toy_special *specials,
+                            const char *text, size_t n_text, const char *bos,
+                            bool add_bos)
 {
     static const struct span merges[] = {{"a b", 3}};
     struct tok_spec spec = {
@@ -101,10 +104,26 @@ static inline void toy_open(struct toy *v, const struct toy_special *specials,
         for (size_t len = 2; i + len <= n_text; len++)
             toy_piece(v, text + i, len);
     spec.n_tokens = v->n;
+    spec.bos = bos ? toy_find(v, bos, strlen(bos)) : -1;
+    spec.eos = bos ? toy_find(v, "</s>", 4) : -1;
+    spec.add_bos = add_bos;
     if (tok_new(&v->tok, &spec, &e)) {
         fprintf(stderr, "toy_open: %s: %s\n", e.where, e.text);
         abort();
     }
+}
+
+static inline void toy_open(struct toy *v, const struct toy_special *specials,
+                            const char *text, size_t n_text)
+{
+    toy_make(v, specials, text, n_text, NULL, false);
+}
+
+static inline void toy_open_bos(struct toy *v,
+                                const struct toy_special *specials,
+                                const char *bos, bool add_bos)
+{
+    toy_make(v, specials, NULL, 0, bos, add_bos);
 }
 
 static inline void toy_close(struct toy *v)

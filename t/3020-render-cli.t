@@ -1,0 +1,61 @@
+# penstock render: formats and files without a model, what --json says, and
+# the errors.
+use strict;
+use warnings;
+use lib 't/lib';
+use Test::More;
+use Pen::Render;
+
+my $build = $ENV{BUILD} // 'build';
+plan skip_all => "$build/penstock is not built" unless -x "$build/penstock";
+my $hi = { messages => [ user('hi<|im_end|>') ] };
+my $toy = 't/data/chat/toy';
+
+my $got = render($hi, '--chat', "$toy/everything.jinja");
+is $got->{format}, 'jinja', 'a template without a model';
+is $got->{source}, "$toy/everything.jinja", 'where it comes from';
+is_deeply [ map { [ $_->{markup} ? 1 : 0, $_->{text} ] }
+        @{ $got->{segments} } ],
+    [ [ 1, "<|im_start|>user\n" ], [ 0, 'hi<|im_end|>' ],
+      [ 1, "<|im_end|>\n<|im_start|>assistant\n" ] ],
+    'the segments are what each wrote';
+ok !exists $got->{ids}, 'no ids without a vocabulary';
+is_deeply $got->{capabilities}, {
+    system => \1, late_system => 'yes', reasoning => \1,
+    reasoning_forced => \0, reasoning_opens_with => '<think>', tools => \1,
+    calls => 'qwen', images => \1, efforts => [qw(low medium high)],
+    effort_max => 0, response_format => \0, tool_choice => \0,
+}, 'what it can do' or diag explain $got->{capabilities};
+is $got->{think_open}, JSON::PP::false, 'no channel is open';
+$got = render({ %$hi, thinking => \1 }, '--chat', "$toy/everything.jinja");
+is $got->{think_open}, JSON::PP::true, 'or one is';
+
+for my $name (qw(chatjson kimi glm)) {
+    $got = render($hi, '--format', $name);
+    is $got->{format}, $name, "--format $name without a model";
+    like $got->{source}, qr/^built-in /, 'is data inside the program';
+}
+$got = render($hi, '--format', 'jinja', '--chat',
+    scratch('{{ messages[0].content }}'));
+is $got->{format}, 'jinja', '--format jinja: any name of a file';
+
+for (
+    [ 1, qr/name a format or a file/, 'nothing to go by' ],
+    [ 1, qr/no model file/, 'jinja without a file', qw(--format jinja) ],
+    [ 2, qr/accepted are auto, jinja/, 'no such format', qw(--format x) ],
+    [ 1, qr/takes no file/, 'xtml has no files', qw(--format xtml --chat x) ],
+    [ 1, qr/none\.jinja: open/, 'no such file', qw(--chat none.jinja) ],
+    [ 1, qr/has no tools/, 'a request that the format cannot express',
+      '--chat', "$toy/roles.jinja" ],
+) {
+    my ($status, $like, $name, @args) = @$_;
+    $got = render({ %$hi, tools => [ { type => 'function',
+        function => { name => 'f' } } ] }, @args);
+    is $got->{status}, $status, $name;
+    like $got->{error}, $like, 'says why';
+}
+$got = render('{"messages":[', '--format', 'chatjson');
+is $got->{status}, 1, 'a request that is no JSON';
+my $help = qx{$build/penstock render --help};
+like $help, qr/auto, jinja, xtml, kimi, glm, dsml, chatjson/, '--help';
+done_testing;
