@@ -91,6 +91,12 @@ fuzz_tests += t/fuzz/body
 t_fuzz_body_SOURCES = t/fuzz/body.c $(fuzz_main)
 t_fuzz_body_LDADD = libp_api.a libp_chat.a libp_json.a libp_base.a $(YAJL_LIBS)
 t_fuzz_body_LDFLAGS = $(fuzz_ldflags)
+# chat: calls that are written as text
+unit_tests += t/unit/chat_tagcall t/unit/chat_jsoncall t/unit/chat_bracketcall
+CALLS_LDADD = $(P_LIBS) $(P_LDLIBS)
+t_unit_chat_tagcall_LDADD = $(CALLS_LDADD)
+t_unit_chat_jsoncall_LDADD = $(CALLS_LDADD)
+t_unit_chat_bracketcall_LDADD = $(CALLS_LDADD)
 # kernels
 unit_tests += t/unit/kernels_ops t/unit/kernels_quant t/unit/kernels_onetext \
 	t/unit/kernels_pool
@@ -123,9 +129,6 @@ t_fuzz_chatjson_LDFLAGS = $(fuzz_ldflags)
 t_fuzz_reply_SOURCES = t/fuzz/reply.c t/lib/toy_tok.h $(fuzz_main)
 t_fuzz_reply_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_fuzz_reply_LDFLAGS = $(fuzz_ldflags)
-# chat: calls that are written as text
-unit_tests += t/unit/chat_tagcall
-t_unit_chat_tagcall_LDADD = $(P_LIBS) $(P_LDLIBS)
 # chat: XTML, DSML and what they share
 unit_tests += t/unit/chat_jsontext t/unit/chat_results t/unit/chat_xtml \
 	t/unit/chat_xtml_reply

@@ -23,11 +23,12 @@ static enum cr_member member_of(const char *s, size_t n)
     return CR_M_OTHER;
 }
 
-static enum cr_event opened(struct callread *r)
+static enum cr_event opened(struct callread *r, size_t pos)
 {
     if (r->js.depth == 1)
         r->base = r->js.array[0] ? 2 : 1;
     if (r->js.depth == r->base) {
+        r->item_at = pos - 1;
         r->member = CR_M_OTHER;
         r->has_name = r->has_id = false;
     }
@@ -67,7 +68,7 @@ static enum cr_event on_event(struct callread *r, enum js_event e,
 {
     switch (e) {
     case JS_OPEN:
-        return opened(r);
+        return opened(r, pos);
     case JS_CLOSE:
         if (!r->js.depth)
             return CR_END;

@@ -27,6 +27,7 @@ struct callread {
     struct jsonscan js;
     unsigned base;            /* depth inside one call: 1, in a list 2 */
     size_t string_at;
+    size_t item_at;           /* where this call's { is */
     enum cr_member member;    /* of the call, the one being read */
     bool has_name, has_id;    /* of this call, as plain strings */
     size_t name_at, name_n;   /* without quotes; no escapes in it */

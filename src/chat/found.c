@@ -131,6 +131,21 @@ static bool read_args(const struct json *v, struct arena *mem,
     return is_object(v);
 }
 
+static void set_id(struct found *f, const char *s, size_t n)
+{
+    f->id = n ? copy(s, n) : NULL;
+    f->id_n = f->id ? n : 0;
+}
+
+static void set_args(struct found *f, const struct tools *t,
+                     const struct json *args)
+{
+    if (args)
+        tool_args(t, f->name, f->name_n, args, &f->args);
+    else
+        buf_puts(&f->args, "{}");
+}
+
 static bool add_item(struct founds *f, const struct tools *t,
                      const struct json *item, struct arena *mem,
                      enum found_gate gate, size_t at)
@@ -152,14 +167,9 @@ static bool add_item(struct founds *f, const struct tools *t,
     one = founds_add(f, name->str.s, name->str.n, at);
     if (!one)
         return false;
-    if (id && id->type == JSON_STR && id->str.n) {
-        one->id = copy(id->str.s, id->str.n);
-        one->id_n = one->id ? id->str.n : 0;
-    }
-    if (args)
-        tool_args(t, name->str.s, name->str.n, args, &one->args);
-    else
-        buf_puts(&one->args, "{}");
+    if (id && id->type == JSON_STR)
+        set_id(one, id->str.s, id->str.n);
+    set_args(one, t, args);
     return true;
 }
 
@@ -171,7 +181,7 @@ bool founds_json(struct founds *f, const struct tools *t, const char *s,
     struct arena mem;
     struct err e = {0};
     bool all = true;
-    size_t at = 0;
+    size_t at = before;
 
     arena_init(&mem, TREE_BYTES);
     if (json_parse(&v, &mem, s, n, &e)) {
@@ -187,4 +197,26 @@ bool founds_json(struct founds *f, const struct tools *t, const char *s,
     while (gate == FOUND_STRICT && !all && f->n > before)
         founds_drop(f);
     return f->n > before;
+}
+
+bool founds_args(struct founds *f, const struct tools *t, struct span id,
+                 struct span name, const char *s, size_t n)
+{
+    const struct json *args = NULL;
+    struct found *one = NULL;
+    struct arena mem;
+    struct err e = {0};
+    bool fits;
+
+    arena_init(&mem, TREE_BYTES);
+    fits = is_blank((struct text){s, n}) ||
+           (!json_parse(&args, &mem, s, n, &e) && is_object(args));
+    if (fits)
+        one = founds_add(f, name.s, name.n, f->n);
+    if (one) {
+        set_id(one, id.s, id.n);
+        set_args(one, t, args);
+    }
+    arena_release(&mem);
+    return one;
 }

@@ -47,10 +47,14 @@ enum found_gate {
 /*
  * The calls of JSON s[0..n): an object or a list. An item that is no call is
  * left out (FOUND_STRICT: then none is). `at` of each is its place in the
- * list. False when there is none.
+ * list, counted on from what is there. False when there is none.
  */
 bool founds_json(struct founds *f, const struct tools *t, const char *s,
                  size_t n, enum found_gate gate);
+/* A call whose arguments are the JSON s[0..n), an object (nothing: none).
+ * `id` may be empty. False when they are no object. */
+bool founds_args(struct founds *f, const struct tools *t, struct span id,
+                 struct span name, const char *s, size_t n);
 
 struct sweep {
     struct tool_call *last;     /* the call before; NULL: none */

@@ -71,6 +71,8 @@ static void value_over(struct jsonargs *a)
 /* Bytes that belong together: to the held member, or out. */
 static void put(struct jsonargs *a, const char *p, size_t n)
 {
+    if (!a->call)
+        return;
     buf_add(a->holding ? &a->held : &a->call->args, p, n);
     if (a->in_key)
         buf_add(&a->key, p, n);
@@ -78,7 +80,7 @@ static void put(struct jsonargs *a, const char *p, size_t n)
 
 static void begin_string(struct jsonargs *a)
 {
-    if (a->js.depth != 1)
+    if (a->js.depth != 1 || !a->call)
         return;
     if (a->js.key) {
         a->in_key = true;

@@ -17,7 +17,8 @@ enum jsonargs_step { ARGS_MORE, ARGS_DONE, ARGS_BAD };
 
 struct jsonargs {
     const struct tools *tools;  /* borrowed; NULL ok */
-    struct tool_call *call;     /* borrowed: where it goes */
+    struct tool_call *call;     /* borrowed: where it goes; NULL: nowhere,
+                                 * only the end is looked for */
     struct jsonscan js;
     struct buf key, held;       /* raw, with quotes */
     bool in_key, holding;

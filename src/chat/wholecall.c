@@ -15,17 +15,26 @@ void whole_init(struct whole *w, const struct tools *t, bool many)
 {
     *w = (struct whole){.tools = t, .many = many, .state = W_START};
     buf_init(&w->held, BUF_ANSWER);
+    jsonargs_init(&w->args);
+}
+
+void whole_live(struct whole *w, struct sweep *s, struct calls *c)
+{
+    w->sweep = s;
+    w->calls = c;
 }
 
 void whole_release(struct whole *w)
 {
     buf_release(&w->held);
+    jsonargs_release(&w->args);
     founds_release(&w->found);
 }
 
 bool whole_in_string(const struct whole *w)
 {
-    return w->state == W_VALUE && w->reader.js.in_string;
+    return w->state == W_VALUE &&
+           (w->in_args ? w->args.js.in_string : w->reader.js.in_string);
 }
 
 static bool is_space(char c)
@@ -106,8 +115,39 @@ static bool end_value(struct whole *w)
 {
     w->state = W_AFTER;
     w->fence = 0;
-    return founds_json(&w->found, w->tools, w->held.p + w->value_at,
-                       w->pos - w->value_at, FOUND_STRICT);
+    if (!founds_json(&w->found, w->tools, w->held.p + w->value_at,
+                     w->pos - w->value_at, FOUND_STRICT))
+        return false;
+    w->item = w->found.n;
+    return true;
+}
+
+static void begin_args(struct whole *w)
+{
+    const struct callread *r = &w->reader;
+    struct tool_call *call = NULL;
+
+    if (w->sweep && r->has_name)
+        call = sweep_live(w->sweep, w->calls, (struct span){0},
+                          (struct span){w->held.p + r->name_at, r->name_n},
+                          w->item);
+    if (!call)
+        return;
+    jsonargs_open(&w->args, w->tools, call);
+    w->in_args = true;
+    w->pos--;
+}
+
+/* The arguments that are streamed; their last brace is read twice. */
+static bool in_args(struct whole *w)
+{
+    size_t used;
+    enum jsonargs_step s = jsonargs_feed(&w->args, w->held.p + w->pos,
+                                         w->held.n - w->pos, &used);
+
+    w->in_args = s == ARGS_MORE;
+    w->pos += used - (s == ARGS_DONE);
+    return s != ARGS_BAD;
 }
 
 /* What is held of a value, up to its next event. */
@@ -115,6 +155,8 @@ static bool in_value(struct whole *w)
 {
     const struct callread *r = &w->reader;
 
+    if (w->in_args)
+        return in_args(w);
     switch (callread_step(&w->reader, w->held.p, w->held.n, &w->pos)) {
     case CR_BAD:
     case CR_KEY:
@@ -124,10 +166,14 @@ static bool in_value(struct whole *w)
                                          r->name_n);
     case CR_END:
         return end_value(w);
+    case CR_ARGS:
+        begin_args(w);
+        break;
+    case CR_ITEM:
+        w->item++;
+        break;
     case CR_MORE:
     case CR_ID:
-    case CR_ARGS:
-    case CR_ITEM:
         break;
     }
     return true;

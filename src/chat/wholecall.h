@@ -12,6 +12,7 @@
 
 #include "chat/callread.h"
 #include "chat/found.h"
+#include "chat/jsonargs.h"
 
 struct whole {
     const struct tools *tools; /* borrowed */
@@ -23,10 +24,22 @@ struct whole {
     struct buf held;           /* all of the answer so far */
     size_t pos, value_at;      /* offsets in held */
     struct founds found;
+    /* whole_live */
+    struct sweep *sweep;
+    struct calls *calls;
+    struct jsonargs args;
+    bool in_args;
+    size_t item;               /* calls before this one */
 };
 
 void whole_init(struct whole *w, const struct tools *t, bool many);
 void whole_release(struct whole *w);
+/*
+ * Stream what looks like calls into c while it is held (both borrowed): for
+ * forms where such an answer is how calls are written. When the answer turns
+ * out to be text the caller withdraws them.
+ */
+void whole_live(struct whole *w, struct sweep *s, struct calls *c);
 /* Keep p[0..n). False: the answer is no call; w->held is ordinary text, and
  * nothing more may be fed. */
 bool whole_feed(struct whole *w, const char *p, size_t n);

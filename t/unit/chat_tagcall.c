@@ -4,15 +4,13 @@
  * chat_reply.c, 25 counts in calls). Each text is fed whole, cut in two at
  * every place, and in small steps; what is expected follows from the text.
  */
-#include "chat/dialect.h"
-#include "t/lib/dialect_t.h"
+#include "t/lib/calls_t.h"
 
 #define T "<tool_call>"
 #define E "</tool_call>"
 #define F(name, params) "<function=" name ">" params "</function>"
 #define P(key, value) "<parameter=" key ">" value "</parameter>"
 
-static struct arena arena;
 static struct tools *tools;
 static struct dialect_t qwen, bare, cut;
 
@@ -32,53 +30,12 @@ static const char schemas[] =
 
 static void make_tools(void)
 {
-    struct chat_tool list[8];
-    const struct json *v;
-    struct err e = {0};
-    size_t n = 0;
-
-    if (json_parse(&v, &arena, schemas, sizeof(schemas) - 1, &e)) {
-        printf("Bail out! %s\n", e.text);
-        exit(1);
-    }
-    for (v = v->child; v; v = v->next)
-        list[n++] = (struct chat_tool){.name = json_get(v, "name")->str,
-                                       .params = json_get(v, "parameters")};
-    tools = tools_new(list, n);
+    tools = calls_t_tools(schemas);
     qwen = (struct dialect_t){.d = &dialect_qwen, .tools = tools};
     cut = bare = qwen;
     bare.tools = NULL;
     cut.cut = true;
 }
-
-/* The expected result: content, then name and arguments per call, NULL. */
-static void reads(const struct dialect_t *t, const char *name, const char *s,
-                  const char *content, ...)
-{
-    const char *call, *args;
-    struct buf b;
-    va_list ap;
-    int n = 0;
-
-    buf_init(&b, BUF_FILE);
-    buf_puts(&b, "{\"content\":");
-    jsontext_string(&b, content, strlen(content), JT_COMPACT);
-    va_start(ap, content);
-    while ((call = va_arg(ap, const char *)) != NULL) {
-        args = va_arg(ap, const char *);
-        buf_puts(&b, n++ ? ",{\"name\":" : ",\"calls\":[{\"name\":");
-        jsontext_string(&b, call, strlen(call), JT_COMPACT);
-        buf_puts(&b, ",\"arguments\":");
-        jsontext_string(&b, args, strlen(args), JT_COMPACT);
-        buf_putc(&b, '}');
-    }
-    va_end(ap);
-    buf_puts(&b, n ? "]}" : "}");
-    dialect_is(t, s, b.p, name);
-    buf_release(&b);
-}
-
-static const char *const none = NULL;
 
 static void test_strict(void)
 {
@@ -217,12 +174,6 @@ static void test_json(void)
 }
 
 #define CALL "{\"name\": \"f\", \"arguments\": {\"a\": 1}}"
-
-/* The same text is content. */
-static void stays(const struct dialect_t *t, const char *name, const char *s)
-{
-    reads(t, name, s, s, none);
-}
 
 static void test_whole(void)
 {
@@ -457,7 +408,6 @@ static void test_big(void)
 
 int main(void)
 {
-    arena_init(&arena, 16u << 20);
     make_tools();
     test_strict();
     test_lenient();
@@ -472,6 +422,5 @@ int main(void)
     test_by_id();
     test_big();
     tools_free(tools);
-    arena_release(&arena);
     return done();
 }

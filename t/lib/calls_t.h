@@ -1,0 +1,78 @@
+/*
+ * t/lib/calls_t.h - expectations about calls, on t/lib/dialect_t.h.
+ *
+ *   struct tools *tools = calls_t_tools("[{\"name\":\"f\"}]");
+ *   struct dialect_t t = {.d = &dialect_qwen, .tools = tools};
+ *   reads(&t, "a call", "x<tool_call>..", "x", "f", "{\"a\": 1}", none);
+ *   stays(&t, "no call", "<tool_call");
+ */
+#ifndef T_CALLS_T_H
+#define T_CALLS_T_H
+
+#include "t/lib/dialect_t.h"
+
+static const char *const none = NULL; /* ends a list of calls */
+
+/* The tools of a JSON list of name and parameters. Free with tools_free. */
+static inline struct tools *calls_t_tools(const char *list)
+{
+    struct chat_tool read[16];
+    struct tools *tools;
+    struct arena mem;
+    const struct json *v;
+    struct err e = {0};
+    size_t n = 0;
+
+    arena_init(&mem, 16u << 20);
+    if (json_parse(&v, &mem, list, strlen(list), &e)) {
+        printf("Bail out! %s\n", e.text);
+        exit(1);
+    }
+    for (v = v->child; v; v = v->next) {
+        BUG_ON(n == 16);
+        read[n++] = (struct chat_tool){
+            .name = json_get(v, "name")->str,
+            .params = json_get(v, "parameters"),
+        };
+    }
+    tools = tools_new(read, n);
+    arena_release(&mem);
+    BUG_ON(!tools);
+    return tools;
+}
+
+/* The expected result: content, then name and arguments per call, NULL. */
+static inline void reads(const struct dialect_t *t, const char *name,
+                         const char *s, const char *content, ...)
+{
+    const char *call, *args;
+    struct buf b;
+    va_list ap;
+    int n = 0;
+
+    buf_init(&b, BUF_FILE);
+    buf_puts(&b, "{\"content\":");
+    jsontext_string(&b, content, strlen(content), JT_COMPACT);
+    va_start(ap, content);
+    while ((call = va_arg(ap, const char *)) != NULL) {
+        args = va_arg(ap, const char *);
+        buf_puts(&b, n++ ? ",{\"name\":" : ",\"calls\":[{\"name\":");
+        jsontext_string(&b, call, strlen(call), JT_COMPACT);
+        buf_puts(&b, ",\"arguments\":");
+        jsontext_string(&b, args, strlen(args), JT_COMPACT);
+        buf_putc(&b, '}');
+    }
+    va_end(ap);
+    buf_puts(&b, n ? "]}" : "}");
+    dialect_is(t, s, b.p, name);
+    buf_release(&b);
+}
+
+/* The same text is content. */
+static inline void stays(const struct dialect_t *t, const char *name,
+                         const char *s)
+{
+    reads(t, name, s, s, none);
+}
+
+#endif
