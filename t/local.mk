@@ -176,4 +176,11 @@ t_unit_chat_jinja_lib_LDADD = $(P_LIBS) $(P_LDLIBS)
 # chat: formats that are templates
 unit_tests += t/unit/chat_jinja_format
 t_unit_chat_jinja_format_LDADD = $(P_LIBS) $(P_LDLIBS)
+# chat: the template language
+unit_tests += t/unit/chat_jinja
+t_unit_chat_jinja_LDADD = $(P_LIBS) $(P_LDLIBS)
+fuzz_tests += t/fuzz/jinja
+t_fuzz_jinja_SOURCES = t/fuzz/jinja.c $(fuzz_main)
+t_fuzz_jinja_LDADD = $(P_LIBS) $(P_LDLIBS)
+t_fuzz_jinja_LDFLAGS = $(fuzz_ldflags)
 check_PROGRAMS += $(unit_tests)

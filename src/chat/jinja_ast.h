@@ -56,6 +56,7 @@ struct jlink {
     enum jlink_kind kind;
     enum jop op;
     int line;
+    bool unknown; /* a filter or test that there is not */
     struct span name;
     struct jexpr *a, *b, *c;
     struct jarg *args;

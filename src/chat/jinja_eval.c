@@ -4,17 +4,22 @@
 #include <stdio.h>
 #include <string.h>
 
-enum st jev_enter(struct jev *v)
+static const struct jv undefined = {.type = JV_UNDEF};
+
+static __attribute__((noinline)) enum st too_deep(const struct jev *v)
 {
     char where[160];
 
-    v->x.depth++;
-    if (v->x.depth <= JINJA_DEPTH_MAX)
-        return ST_OK;
     snprintf(where, sizeof(where), "%.120s line %d", v->x.name, v->x.line);
     return err_set(v->x.e, ST_LIMIT, where,
                    "calls and expressions are nested more than %d deep",
                    JINJA_DEPTH_MAX);
+}
+
+enum st jev_enter(struct jev *v)
+{
+    v->x.depth++;
+    return v->x.depth <= JINJA_DEPTH_MAX ? ST_OK : too_deep(v);
 }
 
 void jev_leave(struct jev *v)
@@ -66,7 +71,8 @@ enum st jscope_set(struct jev *v, struct jscope *s, const struct jname *name,
     return ST_OK;
 }
 
-static enum st lookup(struct jev *v, const struct jname *name, struct jv *out)
+static __attribute__((noinline)) enum st
+lookup(struct jev *v, const struct jname *name, struct jv *out)
 {
     enum st st;
 
@@ -191,83 +197,116 @@ static enum st add_starstar(struct jev *v, struct jv dict,
     return st;
 }
 
-/* The arguments as arrays in the arena. */
-static __attribute__((noinline)) enum st
-eval_args(struct jev *v, const struct jarg *arg, const struct jv *caller,
-          struct jargs *out)
-{
+/* What a call in progress needs, in the arena: on the stack it would be there
+ * once per nested call. */
+struct work {
+    struct jargs args;
     struct jv pos, kw, value;
+};
+
+static __attribute__((noinline)) enum st
+add_arg(struct jev *v, const struct jarg *arg, struct work *w)
+{
+    switch (arg->kind) {
+    case JARG_POS:
+        return jv_push(&v->x, w->pos, w->value);
+    case JARG_KW:
+        return jv_set(&v->x, w->kw, jv_span(arg->name.s, arg->name.n, true),
+                      w->value);
+    case JARG_STAR:
+        return add_star(v, w->pos, &w->value);
+    case JARG_STARSTAR:
+        return add_starstar(v, w->kw, &w->value);
+    }
+    return ST_OK;
+}
+
+static __attribute__((noinline)) enum st open_args(struct jev *v,
+                                                   struct work *w)
+{
+    w->pos = jv_new_list(&v->x);
+    w->kw = jv_new_dict(&v->x);
+    if (w->pos.type != JV_LIST || w->kw.type != JV_DICT)
+        return jx_full(&v->x);
+    return ST_OK;
+}
+
+static __attribute__((noinline)) enum st
+close_args(struct jev *v, struct work *w, const struct jv *caller)
+{
     enum st st = ST_OK;
 
-    *out = (struct jargs){NULL, 0, NULL, 0};
+    if (caller)
+        st = jv_set(&v->x, w->kw, jv_lit("caller"), *caller);
+    w->args = (struct jargs){w->pos.u.list->p, w->pos.u.list->n,
+                             w->kw.u.dict->p, w->kw.u.dict->n};
+    return st;
+}
+
+static enum st eval_args(struct jev *v, const struct jarg *arg,
+                         const struct jv *caller, struct work **out)
+{
+    struct work *w = jev_alloc(v, sizeof(*w));
+    enum st st;
+
+    *out = w;
+    if (!w)
+        return jx_full(&v->x);
     if (!arg && !caller)
         return ST_OK;
-    pos = jv_new_list(&v->x);
-    kw = jv_new_dict(&v->x);
-    if (pos.type != JV_LIST || kw.type != JV_DICT)
-        return jx_full(&v->x);
+    st = open_args(v, w);
     for (; arg && !st; arg = arg->next) {
-        st = jeval(v, arg->value, &value);
-        if (st)
-            break;
-        switch (arg->kind) {
-        case JARG_POS:
-            st = jv_push(&v->x, pos, value);
-            break;
-        case JARG_KW:
-            st = jv_set(&v->x, kw, jv_span(arg->name.s, arg->name.n, true),
-                        value);
-            break;
-        case JARG_STAR:
-            st = add_star(v, pos, &value);
-            break;
-        case JARG_STARSTAR:
-            st = add_starstar(v, kw, &value);
-            break;
-        }
+        st = jeval(v, arg->value, &w->value);
+        if (!st)
+            st = add_arg(v, arg, w);
     }
-    if (!st && caller)
-        st = jv_set(&v->x, kw, jv_lit("caller"), *caller);
-    *out = (struct jargs){pos.u.list->p, pos.u.list->n, kw.u.dict->p,
-                          kw.u.dict->n};
-    return st;
+    return st ? st : close_args(v, w, caller);
 }
 
 static enum st call(struct jev *v, const struct jlink *l,
                     const struct jargs *a, struct jv *io)
 {
     int n = (int)(l->name.n < 40 ? l->name.n : 40);
-    struct jv fn = *io;
 
-    if (fn.type == JV_FUNC)
-        return fn.u.fn->call(&v->x, fn.u.fn, a, io);
-    if (fn.type == JV_UNDEF && n)
+    if (io->type == JV_FUNC)
+        return io->u.fn->call(&v->x, io->u.fn, a, io);
+    if (io->type == JV_UNDEF && n)
         return jx_fail(&v->x, "there is no '%.*s' to call", n, l->name.s);
     return jx_fail(&v->x, "a value of type %s cannot be called",
-                   jv_type_word(&fn));
+                   jv_type_word(io));
+}
+
+static __attribute__((noinline)) enum st
+apply_named(struct jev *v, const struct jlink *l, const struct jargs *a,
+            struct jv *io)
+{
+    struct jv in = *io;
+    bool yes = false;
+    enum st st;
+
+    if (l->unknown)
+        return jx_fail(&v->x, "no %s '%.*s'",
+                       l->kind == JL_FILTER ? "filter" : "test",
+                       (int)(l->name.n < 40 ? l->name.n : 40), l->name.s);
+    if (l->kind == JL_FILTER)
+        return jlib_filter(&v->x, l->name.s, l->name.n, &in, a, io);
+    st = jlib_test(&v->x, l->name.s, l->name.n, &in, a, &yes);
+    *io = jv_bool(yes == (l->kind == JL_TEST), in.markup);
+    return st;
 }
 
 /* A call, a filter or a test: what takes arguments. */
-static __attribute__((noinline)) enum st
-link_args(struct jev *v, const struct jlink *l, const struct jv *caller,
-          struct jv *io)
+static enum st link_args(struct jev *v, const struct jlink *l,
+                         const struct jv *caller, struct jv *io)
 {
-    struct jargs a;
-    struct jv in;
-    bool yes = false;
-    enum st st = eval_args(v, l->args, caller, &a);
+    struct work *w;
+    enum st st = eval_args(v, l->args, caller, &w);
 
     v->x.line = l->line;
     if (st)
         return st;
-    if (l->kind == JL_CALL)
-        return call(v, l, &a, io);
-    in = *io;
-    if (l->kind == JL_FILTER)
-        return jlib_filter(&v->x, l->name.s, l->name.n, &in, &a, io);
-    st = jlib_test(&v->x, l->name.s, l->name.n, &in, &a, &yes);
-    *io = jv_bool(yes == (l->kind == JL_TEST), in.markup);
-    return st;
+    return l->kind == JL_CALL ? call(v, l, &w->args, io)
+                              : apply_named(v, l, &w->args, io);
 }
 
 /* --- links --------------------------------------------------------------- */
@@ -358,7 +397,8 @@ eval_compare(struct jev *v, const struct jexpr *e, struct jv *out)
     return st;
 }
 
-static enum st eval_sign(struct jev *v, const struct jexpr *e, struct jv *io)
+static __attribute__((noinline)) enum st
+eval_sign(struct jev *v, const struct jexpr *e, struct jv *io)
 {
     struct jv in = *io;
 
@@ -413,7 +453,7 @@ enum st jeval(struct jev *v, const struct jexpr *e, struct jv *out)
 {
     enum st st = jev_enter(v);
 
-    *out = jv_undef();
+    *out = undefined;
     while (!st && e) { /* an else without end is no recursion */
         v->x.line = e->line;
         st = jx_pay(&v->x, 1);
@@ -425,7 +465,7 @@ enum st jeval(struct jev *v, const struct jexpr *e, struct jv *out)
         }
         st = jeval(v, e->u.cond.test, out);
         e = !st && jv_truthy(out) ? e->u.cond.yes : e->u.cond.no;
-        *out = jv_undef();
+        *out = undefined;
     }
     jev_leave(v);
     return st;

@@ -277,24 +277,23 @@ static void call_args(struct jparse *p, struct jlink *l)
 /* name.name...; only the first is looked up when there is one. */
 static struct span dotted(struct jparse *p)
 {
-    struct span s = p->tok.s;
+    struct span s = p->tok.s, part = s;
 
-    if (!jparse_expect(p, JT_NAME))
-        return (struct span){"", 0};
-    while (p->tok.type == JT_DOT) {
-        jparse_next(p);
-        s.n = (size_t)(p->tok.s.s + p->tok.s.n - s.s);
-        if (!jparse_expect(p, JT_NAME))
-            return (struct span){"", 0};
+    while (jparse_expect(p, JT_NAME)) {
+        s.n = (size_t)(part.s + part.n - s.s);
+        if (!jparse_accept(p, JT_DOT))
+            return s;
+        part = p->tok.s;
     }
-    return s;
+    return (struct span){"", 0};
 }
 
 /* As in Jinja2, what stands inside an `if` may never run: there an unknown
  * name is an error of the rendering. */
-static void check_known(struct jparse *p, const struct jlink *l, bool known,
+static void check_known(struct jparse *p, struct jlink *l, bool known,
                         const char *what)
 {
+    l->unknown = !known;
     if (!known && !p->branches)
         jparse_fail(p, l->line, "no %s '%.*s'", what,
                     (int)(l->name.n < 40 ? l->name.n : 40), l->name.s);

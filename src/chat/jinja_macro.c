@@ -69,8 +69,8 @@ static enum st bind_params(struct jev *v, const struct jmacro *m,
 }
 
 /* The rest of the positional arguments. */
-static enum st bind_varargs(struct jev *v, const struct jmacro *m,
-                            const struct jargs *a)
+static __attribute__((noinline)) enum st
+bind_varargs(struct jev *v, const struct jmacro *m, const struct jargs *a)
 {
     struct jv list;
     enum st st = ST_OK;
@@ -99,8 +99,9 @@ static bool is_param(const struct jmacro *m, const struct jpair *p)
 }
 
 /* The keyword arguments that are no parameters. */
-static enum st bind_kwargs(struct jev *v, const struct jmacro *m,
-                           const struct jargs *a, size_t used)
+static __attribute__((noinline)) enum st
+bind_kwargs(struct jev *v, const struct jmacro *m, const struct jargs *a,
+            size_t used)
 {
     struct jv dict;
     enum st st = ST_OK;
@@ -119,8 +120,8 @@ static enum st bind_kwargs(struct jev *v, const struct jmacro *m,
     return st ? st : jscope_set(v, v->scope, m->kwargs, dict);
 }
 
-static enum st bind(struct jev *v, const struct jmacro *m,
-                    const struct jargs *a)
+static __attribute__((noinline)) enum st
+bind(struct jev *v, const struct jmacro *m, const struct jargs *a)
 {
     const struct jv *caller;
     size_t used = 0;
@@ -145,15 +146,18 @@ static enum st macro_call(struct jx *x, const struct jfunc *f,
     const struct closure *c = f->data;
     struct jscope *scope = jscope_new(v, c->scope), *outer = v->scope;
     int line = x->line;
-    enum st st;
+    enum st st = jev_enter(v);
 
-    if (!scope)
-        return jx_full(x);
-    v->scope = scope;
-    st = bind(v, c->macro, a);
-    v->scope = outer;
+    if (!st && !scope)
+        st = jx_full(x);
+    if (!st) {
+        v->scope = scope;
+        st = bind(v, c->macro, a);
+        v->scope = outer;
+    }
     if (!st)
         st = jexec_capture(v, scope, c->macro->body, out);
+    jev_leave(v);
     if (!st)
         x->line = line; /* an error keeps the line it happened on */
     return st;

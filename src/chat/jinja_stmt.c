@@ -178,16 +178,19 @@ enum st jexec_capture(struct jev *v, struct jscope *scope,
                       const struct jstmt *body, struct jv *out)
 {
     struct jscope *outer = v->scope;
-    struct jbuild *before = v->out, b;
+    struct jbuild *before = v->out, *b = jev_alloc(v, sizeof(*b));
     enum st st;
 
-    jbuild_init(&b, &v->x);
+    if (!b)
+        return jx_full(&v->x);
+    jbuild_init(b, &v->x);
     v->scope = scope;
-    v->out = &b;
+    v->out = b;
     st = jexec(v, body);
     v->out = before;
     v->scope = outer;
-    *out = st ? jv_undef() : jbuild_done(&b);
+    if (!st)
+        *out = jbuild_done(b);
     return st;
 }
 
