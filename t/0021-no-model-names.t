@@ -21,6 +21,8 @@ my %allowed = (
         'values of tokenizer.ggml.model and .pre, and messages with them'],
     'src/chat/xtml_msgs.c' => [qr/^<\|\w+_image_placeholder\|>$/,
         'a token of XTML vocabularies, spelled as they spell it'],
+    'src/chat/dsml.c' => [qr/^deepseek_image$/,
+        'a token of DSML vocabularies, spelled as they spell it'],
     # names of wire forms, as the command line takes them; a format says by
     # its tokens or its template which one it uses, never by a model's name
     (map { $_ => [qr/^(?:kimi|glm)$/, 'names of chat formats'] }

@@ -131,12 +131,13 @@ t_fuzz_reply_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_fuzz_reply_LDFLAGS = $(fuzz_ldflags)
 # chat: XTML, DSML and what they share
 unit_tests += t/unit/chat_jsontext t/unit/chat_results t/unit/chat_xtml \
-	t/unit/chat_xtml_reply
+	t/unit/chat_xtml_reply t/unit/chat_dsml
 XTML_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_unit_chat_jsontext_LDADD = $(XTML_LDADD)
 t_unit_chat_results_LDADD = $(XTML_LDADD)
 t_unit_chat_xtml_LDADD = $(XTML_LDADD)
 t_unit_chat_xtml_reply_LDADD = $(XTML_LDADD)
+t_unit_chat_dsml_LDADD = $(XTML_LDADD)
 fuzz_tests += t/fuzz/dialects
 t_fuzz_dialects_SOURCES = t/fuzz/dialects.c t/lib/dialect_t.h $(fuzz_main)
 t_fuzz_dialects_LDADD = $(P_LIBS) $(P_LDLIBS)

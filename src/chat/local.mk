@@ -14,8 +14,9 @@ libp_chat_a_SOURCES += \
 	src/chat/chatjson.c src/chat/chatjson.h src/chat/chatjson_render.c \
 	src/chat/kimi.c src/chat/glm.c \
 	src/chat/xtml.c src/chat/dsml.c
-# XTML
-libp_chat_a_SOURCES += src/chat/xtml_msgs.c src/chat/xtml_int.h
+# XTML, DSML
+libp_chat_a_SOURCES += src/chat/xtml_msgs.c src/chat/xtml_int.h \
+	src/chat/dsml_msgs.c src/chat/dsml_int.h
 # templates
 libp_chat_a_SOURCES += \
 	src/chat/jinja_format.c src/chat/jinja_format.h \
