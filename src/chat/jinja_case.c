@@ -90,12 +90,12 @@ static bool splits_words(uint32_t cp)
 }
 
 static enum st put_mapped(struct jbuild *b, const struct jv *v, size_t at,
-                          size_t len, uint32_t cp, bool up)
+                          size_t len, uint32_t cp, bool up, const char *ss)
 {
     uint32_t to = up ? jchar_upper(cp) : jchar_lower(cp);
 
     if (up && cp == 0xdf)
-        return jbuild_lit(b, "SS", jv_markup_at(v, at));
+        return jbuild_lit(b, ss, jv_markup_at(v, at));
     if (to == cp)
         return jbuild_part(b, v, at, len);
     return put_char(b, to, jv_markup_at(v, at));
@@ -115,7 +115,9 @@ enum st jcase_map(struct jx *x, const struct jv *str, enum jcase how,
     for (size_t at = 0; at < n && !st;) {
         size_t len = jchar(s + at, n - at, &cp);
 
-        st = put_mapped(&b, str, at, len, cp, up);
+        st = put_mapped(&b, str, at, len, cp, up,
+                        how == JCASE_UPPER || how == JCASE_WORDS ? "SS"
+                                                                : "Ss");
         at += len;
         if (how == JCASE_CAPITAL)
             up = false;

@@ -167,6 +167,12 @@ static enum st f_attr(const struct jin *in, struct jv *out)
         return jx_fail(in->x, "attr of something undefined");
     if (name->type != JV_STR)
         return jx_fail(in->x, "attr: the name must be a string");
+    if (in->v->type == JV_DICT && !in->v->u.dict->ns) { /* not its keys */
+        if (jlib_method(in->x, in->v, name->u.str.s, name->u.str.n, out) &&
+            out->type == JV_UNDEF)
+            return jx_full(in->x);
+        return ST_OK;
+    }
     return jop_attr(in->x, in->v, name->u.str.s, name->u.str.n, out);
 }
 

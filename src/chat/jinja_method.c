@@ -318,12 +318,8 @@ static enum st split_space(struct jx *x, const struct jv *s, int64_t max,
         if (at >= n)
             break;
         from = at;
-        if (max-- == 0) {
-            struct jv rest = jv_cut(s, from, n - from), cut;
-
-            st = jstr_strip(x, &rest, NULL, JSTRIP_RIGHT, &cut);
-            return st ? st : jv_push(x, list, cut);
-        }
+        if (max-- == 0)
+            return push_part(x, s, from, n, list);
         while (at < n && (len = jchar(p + at, n - at, &cp), !jchar_space(cp)))
             at += len;
         st = push_part(x, s, from, at, list);
