@@ -43,6 +43,30 @@ spit($beside, '{"user":7}');
 like render($hi, '-m', $file)->{error}, qr/chat\.json: user/,
     'and a broken one is an error, not a guess';
 
+# Formats that are recognised by their tokens go before all files.
+sub with_tokens {
+    my ($name, @tokens) = @_;
+    my $file = model($name, '--template', "$toy/parts.jinja",
+        map { ('--control', $_) } @tokens);
+    (my $beside = $file) =~ s{[^/]*$}{chat.json};
+    spit($beside, '{"user":7}');
+    return $file;
+}
+my @xtml = map { "<|$_|>" } qw(open close sep end_of_msg);
+my ($bar, $low) = ("\xef\xbd\x9c", "\xe2\x96\x81");
+my @dsml = ((map { "<$bar$_$bar>" } "begin${low}of${low}sentence",
+    "end${low}of${low}sentence", qw(User Assistant System latest_reminder
+    action query authority domain title read_url)), "${bar}DSML$bar",
+    "<${bar}deepseek_image$bar>");
+is_format(render($hi, '-m', with_tokens('xtml', @xtml)), 'xtml',
+    qr/^built-in xtml$/, 'the markers of XTML');
+is_format(render($hi, '-m', with_tokens('dsml', @dsml)), 'dsml',
+    qr/^built-in dsml$/, 'those of DSML');
+like render($hi, '-m', with_tokens('less', @xtml[0 .. 2]))->{error},
+    qr/chat\.json: user/, 'not when one is missing';
+like render($hi, '-m', model('three', map { ('--control', $_) } @xtml[0 .. 2]),
+    '--format', 'xtml')->{error}, qr/\Q<|end_of_msg|>\E/, 'which is named';
+
 my $bad = scratch("one\n{% endfor %}");
 is_format(render($hi, '-m', model('broken', '--template', $bad)), 'chatjson',
     qr/^built-in chatml-think\.json; not template line 2: /,

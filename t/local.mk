@@ -177,6 +177,8 @@ t_unit_chat_jinja_lib_LDADD = $(P_LIBS) $(P_LDLIBS)
 # chat: formats that are templates
 unit_tests += t/unit/chat_jinja_format
 t_unit_chat_jinja_format_LDADD = $(P_LIBS) $(P_LDLIBS)
+EXTRA_PROGRAMS += t/bench/render
+t_bench_render_LDADD = $(P_LIBS) $(P_LDLIBS)
 # chat: the template language
 unit_tests += t/unit/chat_jinja
 t_unit_chat_jinja_LDADD = $(P_LIBS) $(P_LDLIBS)

@@ -365,7 +365,7 @@ static enum st m_split(const struct jin *in, struct jv *out)
 static enum st m_rsplit(const struct jin *in, struct jv *out)
 {
     const struct jv *sep;
-    struct jv all;
+    struct jv all = jv_none();
     int64_t max;
     size_t n, joined;
     enum st st = split_args(in, &sep, &max);
