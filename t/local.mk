@@ -152,6 +152,9 @@ APIT_LDADD = libt_apit.a libt_scripted.a $(P_LIBS) $(P_LDLIBS)
 t_unit_api_routes_LDADD = $(APIT_LDADD)
 t_unit_api_chat_LDADD = $(APIT_LDADD)
 t_unit_api_gone_LDADD = $(APIT_LDADD)
+# not built by default: make t/bench/reply
+EXTRA_PROGRAMS += t/bench/reply
+t_bench_reply_LDADD = $(P_LIBS) $(P_LDLIBS)
 # latency: what t/bench/latency measures with
 EXTRA_PROGRAMS += t/bench/sse_client t/bench/http_upstream
 t_bench_sse_client_CFLAGS = $(AM_CFLAGS) $(GNUTLS_CFLAGS)

@@ -82,10 +82,14 @@ static struct span part(const struct bracketcall *t, size_t at, size_t n)
 
 static void refuse(struct bracketcall *t, struct dialect_out *o)
 {
+    /* Of a list that began well what cannot be read is a dropped element. */
+    size_t from = t->taken ? t->pos : t->from;
+
+    while (from < t->block.n && (t->block.p[from] & 0xc0) == 0x80)
+        from++; /* the rest of the character that could not be read */
     sweep_withdraw(&t->sweep, o->calls);
-    /* of a list that began well the rest is a dropped element */
-    if (!t->taken)
-        buf_add(o->content, t->block.p + t->from, t->block.n - t->from);
+    if (from < t->block.n)
+        buf_add(o->content, t->block.p + from, t->block.n - from);
     if (t->block.failed)
         o->content->failed = true;
     t->where = OUTSIDE;

@@ -83,7 +83,7 @@ static bool promises(const struct dialect *d, const struct buf *text)
 {
     if (d == &dialect_xtml)
         return !memmem(text->p, text->n, "json", 4);
-    return d == &dialect_glm || d == &dialect_dsml || d == &dialect_qwen;
+    return d != &dialect_kimi;
 }
 
 static void check(const struct dialect_run *r, const struct buf *text)

@@ -26,6 +26,10 @@ static void test_list(void)
           "f", "{\"a\": \"" TC "[ARGS]\"}", none);
     reads(&mistral, "a list that breaks off", TC "[{\"name\":\"g\"}, {\"na",
           "", "g", "{}", none);
+    reads(&mistral, "an item that is none", TC "[{\"name\":\"g\"}, x and", " and",
+          "g", "{}", none);
+    reads(&mistral, "a character that is none",
+          TC "[{\"name\":\"g\"}\xc3\xa4\xc3\xb6", "\xc3\xb6", "g", "{}", none);
     stays(&mistral, "no calls in it", TC "[1, 2]");
     stays(&mistral, "an empty list", TC "[]");
     stays(&mistral, "no JSON", TC "[{\"name\": f}]");

@@ -23,6 +23,7 @@ static const char chat_json[] =
 
 static struct toy toy;
 static struct format *format;
+static struct tools *offered; /* NULL: none */
 
 static void open_toy(const char *text, size_t n)
 {
@@ -57,6 +58,7 @@ static void run_open(struct run *x, bool think_open, const struct text *stops,
     struct reply_config c = {
         .tok = toy.tok, .format = format, .think_open = think_open,
         .stops = stops, .n_stops = n, .stop_ids = stop, .n_stop_ids = n_stop,
+        .tools = offered, .parallel_calls = true,
     };
 
     *x = (struct run){.r = reply_new(&c), .whole = true};
@@ -384,6 +386,70 @@ static void test_spm(void)
     gguf_close(g);
 }
 
+/* Is there one call, f with these arguments? */
+static bool one_call(const struct run *x, const char *args)
+{
+    const struct calls *c = reply_calls(x->r);
+
+    return c->n == 1 && c->p[0]->whole && !strcmp(c->p[0]->name, "f") &&
+           !strcmp(c->p[0]->args.p, args);
+}
+
+#define BLOCK "<function=f><parameter=a>1</parameter></function></tool_call>"
+
+/* The vocabulary has <tool_call> as a token, its closer has only a spelling. */
+static void test_calls(void)
+{
+    static const struct chat_tool tool = {.name = {"f", 1}};
+    static const struct text stop = {"STOP", 4};
+    struct run x;
+
+    open_toy(NULL, 0);
+    format->dialect = &dialect_qwen;
+    offered = tools_new(&tool, 1);
+    run_open(&x, true, NULL, 0);
+    special(&x, "<tool_call>");
+    feed_text(&x, BLOCK);
+    special(&x, "</think>");
+    feed_text(&x, "none");
+    run_end(&x);
+    ok(is(&x.reasoning, "<tool_call>" BLOCK) && is(&x.content, "none") &&
+       !reply_calls(x.r)->n, "tandem 29: a call in the reasoning is text");
+    run_close(&x);
+
+    run_open(&x, true, NULL, 0);
+    special(&x, "<tool_call>");
+    special(&x, "</think>");
+    feed_text(&x, BLOCK);
+    run_end(&x);
+    ok(is(&x.content, BLOCK) && !reply_calls(x.r)->n,
+       "tandem 29: nor does one reach into the answer");
+    run_close(&x);
+
+    run_open(&x, false, &stop, 1);
+    feed_text(&x, "so <tool_call>" BLOCK " ");
+    special(&x, "<tool_call>");
+    feed_text(&x, "<function=f><parameter=a>STOP</parameter></function>"
+              "</tool_call>");
+    run_end(&x);
+    ok(is(&x.content, "so <tool_call>" BLOCK " "),
+       "characters that spell a token open nothing");
+    ok(one_call(&x, "{\"a\": \"STOP\"}"), "stop strings are for content");
+    run_close(&x);
+
+    run_open(&x, true, NULL, 0);
+    feed_text(&x, "hm");
+    special(&x, "</think>");
+    feed_text(&x, "\n\n{\"name\": \"f\", \"arguments\": {\"a\": 1}}");
+    run_end(&x);
+    ok(!x.content.n && one_call(&x, "{\"a\": 1}"),
+       "tandem 20: the answer is what follows the reasoning");
+    run_close(&x);
+    tools_free(offered);
+    offered = NULL;
+    close_toy();
+}
+
 int main(void)
 {
     test_text();
@@ -392,5 +458,6 @@ int main(void)
     test_reasoning();
     test_silent();
     test_spm();
+    test_calls();
     return done();
 }
