@@ -65,6 +65,9 @@ my %request = (
     stop => ['END'],
 );
 
+# A format that writes names into quotes may refuse them, by the field.
+our $plain_names = 0;
+
 # Every string with `mark` behind it, and every key that a caller chose.
 sub forged {
     my ($v, $mark, $key, $free) = @_;
@@ -76,12 +79,13 @@ sub forged {
         my %out;
         for my $k (keys %$v) {
             my $inside = $free || $k eq 'arguments' || $k eq 'properties';
-            $out{ $free ? $k . $mark : $k } = forged($v->{$k}, $mark, $k,
+            $out{ $free && !$plain_names ? $k . $mark : $k } = forged($v->{$k}, $mark, $k,
                 $inside && $k ne 'type');
         }
         return \%out;
     }
-    return $v if ref $v || !defined $v || $ours{$key} || $v =~ /^\d+$/;
+    return $v if ref $v || !defined $v || $ours{$key} || $v =~ /^\d+$/ ||
+        ($plain_names && $key eq 'name');
     return $v . $mark;
 }
 
@@ -196,6 +200,10 @@ for my $m (@models) {
     isnt $want, '', "$name: it has special tokens";
     for my $mark (@marks) {
         my $got = render($model, forged(\%r, $mark));
+        if (!$got && why() =~ /messages\[2\]\S+: has a name .* cannot write/) {
+            local $plain_names = 1;
+            $got = render($model, forged(\%r, $mark));
+        }
         my $shown = $mark;
         utf8::encode($shown);
         if (!$got && $opt{refused} && $shown =~ $opt{refused}) {
