@@ -147,7 +147,8 @@ check_LIBRARIES += libt_apit.a
 libt_apit_a_SOURCES = t/lib/apit.c t/lib/apit.h
 libt_apit_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 $(libt_apit_a_OBJECTS): src/db/sql.h
-unit_tests += t/unit/api_routes t/unit/api_chat t/unit/api_gone
+unit_tests += t/unit/api_routes t/unit/api_chat t/unit/api_gone \
+	t/unit/api_tools
 APIT_LDADD = libt_apit.a libt_scripted.a $(P_LIBS) $(P_LDLIBS)
 t_unit_api_routes_LDADD = $(APIT_LDADD)
 t_unit_api_chat_LDADD = $(APIT_LDADD)
@@ -155,6 +156,7 @@ t_unit_api_gone_LDADD = $(APIT_LDADD)
 # not built by default: make t/bench/reply
 EXTRA_PROGRAMS += t/bench/reply
 t_bench_reply_LDADD = $(P_LIBS) $(P_LDLIBS)
+t_unit_api_tools_LDADD = $(APIT_LDADD)
 # latency: what t/bench/latency measures with
 EXTRA_PROGRAMS += t/bench/sse_client t/bench/http_upstream
 t_bench_sse_client_CFLAGS = $(AM_CFLAGS) $(GNUTLS_CFLAGS)

@@ -30,7 +30,8 @@ static void open_model(struct apit *t, const struct scripted_config *gen)
 
     must(gguf_open(&t->gguf, APIT_MODEL, &e), &e);
     must(vocab_open(&t->tok, t->gguf, &e), &e);
-    from = (struct format_from){.model_path = APIT_MODEL, .tok = t->tok};
+    from = (struct format_from){.model_path = APIT_MODEL, .gguf = t->gguf,
+                                .tok = t->tok};
     must(format_find(&t->format, &from, &e), &e);
     t->end_id = tok_find(t->tok, "<|im_end|>", 10);
     t->gen = scripted_new(gen);

@@ -3,6 +3,7 @@
  * and chat format are real; what the "model" writes comes from here:
  *
  *   PENSTOCK_SCRIPT        the text (its tokens are the script)
+ *   PENSTOCK_SCRIPT_MARKUP any value: markers in it are control tokens
  *   PENSTOCK_SCRIPT_LOOP   any value: start over at its end
  *   PENSTOCK_GAP_US        from one token to the next, 0: at once
  *   PENSTOCK_PREFILL_US    from the start of a job to its first token
@@ -36,7 +37,9 @@ enum st wire_gen_open(struct gen **out, const struct gguf *g,
     if (!text)
         text = "one two three four five six seven eight nine ten";
     ids_init(&ids, 1u << 16);
-    st = tok_encode(t, TOK_CONTENT, text, strlen(text), &ids, e);
+    st = tok_encode(t, getenv("PENSTOCK_SCRIPT_MARKUP") ? TOK_MARKUP
+                                                        : TOK_CONTENT,
+                    text, strlen(text), &ids, e);
     if (st) {
         ids_release(&ids);
         return st;
