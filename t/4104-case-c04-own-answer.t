@@ -5,6 +5,8 @@ use warnings;
 use lib "t/lib";
 use Test::More;
 use Pen::Body;
+use Pen::Calls;
+use Pen::Daemon;
 
 plan skip_all => "t/unit/api_body_error is not built" unless tool();
 
@@ -26,4 +28,21 @@ is((check('{"messages":[{"role":"user","content":"a"},'
     . "{\"role\":\"assistant\",$call},"
     . '{"role":"tool","tool_call_id":"call_1","content":"42"}]}'))[0], 200,
     'with its result');
+
+# The same prompt, counted by a daemon that renders it.
+SKIP: {
+    skip 'no demo model', 4 unless -r $Pen::Daemon::DEMO;
+    my $d = Pen::Daemon->start;
+    my %call = (role => 'assistant', tool_calls => [ { id => 'call_1',
+        type => 'function', function => { name => 'f', arguments => '{}' } } ]);
+    my @prompts = map { whole($d, max_tokens => 1, messages => [
+        { role => 'user', content => 'a' }, $_,
+        { role => 'tool', tool_call_id => 'call_1', content => '42' } ])
+        ->{usage}{prompt_tokens} } { %call, content => undef }, { %call },
+        { %call, content => '' };
+    cmp_ok $prompts[0], '>', 20, 'null: the call is in the prompt';
+    is $prompts[1], $prompts[0], 'missing is the same';
+    is $prompts[2], $prompts[0], 'empty is the same';
+    is $d->stop, 0, 'ends well';
+}
 done_testing();
