@@ -184,6 +184,10 @@ unit_tests += t/unit/chat_jinja_format
 t_unit_chat_jinja_format_LDADD = $(P_LIBS) $(P_LDLIBS)
 EXTRA_PROGRAMS += t/bench/render
 t_bench_render_LDADD = $(P_LIBS) $(P_LDLIBS)
+fuzz_tests += t/fuzz/jinja_format
+t_fuzz_jinja_format_SOURCES = t/fuzz/jinja_format.c t/lib/toy_tok.h $(fuzz_main)
+t_fuzz_jinja_format_LDADD = $(P_LIBS) $(P_LDLIBS)
+t_fuzz_jinja_format_LDFLAGS = $(fuzz_ldflags)
 # chat: the template language
 unit_tests += t/unit/chat_jinja
 t_unit_chat_jinja_LDADD = $(P_LIBS) $(P_LDLIBS)

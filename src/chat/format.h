@@ -44,8 +44,9 @@ struct format_from {
                              * (with name "jinja", or ending in .jinja) */
     const char *model_path; /* chat.json lies beside it */
     const struct gguf *gguf;/* has tokenizer.chat_template */
-    const struct tok *tok;  /* NULL: nothing is checked, all ids are -1, and
-                             * a name or a path is needed */
+    const struct tok *tok;  /* outlives the format. NULL: nothing is checked,
+                             * all ids are -1, and a name or a path is
+                             * needed */
 };
 
 /*

@@ -109,8 +109,7 @@ static bool join_parts(struct arena *arena, struct chat_msg *a,
 }
 
 /* a->msgs becomes a shorter list; false when out of memory. */
-static bool join_neighbours(struct jinja_ask *a, struct arena *arena,
-                            bool system_only)
+static bool join_neighbours(struct jinja_ask *a, struct arena *arena)
 {
     struct chat_msg *v = arena_array(arena, a->n, sizeof(*v));
     size_t n = 0;
@@ -120,8 +119,7 @@ static bool join_neighbours(struct jinja_ask *a, struct arena *arena,
     for (size_t i = 0; i < a->n; i++) {
         const struct chat_msg *m = &a->msgs[i];
 
-        if (!n || !joinable(&v[n - 1], m) ||
-            (system_only && m->role != ROLE_SYSTEM)) {
+        if (!n || !joinable(&v[n - 1], m)) {
             v[n++] = *m;
             continue;
         }
@@ -244,13 +242,11 @@ static enum st converse(const struct jinja_data *d, struct jinja_ask *a,
     if (st)
         return st;
     a->n = a->r->n_messages;
-    if (d->one_system && !join_neighbours(a, a->arena, true))
-        return no_memory(e);
     st = jinja_write(d, a, &said);
     if (st && a->raised) {
         size_t before = a->n;
 
-        if (!join_neighbours(a, a->arena, false))
+        if (!join_neighbours(a, a->arena))
             return no_memory(e);
         if (a->n < before)
             st = jinja_write(d, a, &said);

@@ -20,7 +20,6 @@ struct jinja_data {
     const char *think_key;  /* member of a message that takes reasoning */
     bool parts;             /* a user's content may be a list of parts */
     bool parts_only;        /* content must be a list of parts */
-    bool one_system;        /* shows only the first of several */
     bool empty_text;        /* content beside calls: "" instead of none */
     bool args_text;         /* arguments: JSON text instead of a dict */
     bool history;           /* shows calls and results */

@@ -2,14 +2,13 @@
  * for words of its own ("needles") in what comes out. */
 #include "chat/jinja_format.h"
 
-#define PROBE_STEPS 2000000u
+#define PROBE_STEPS 300000u
 #define PROBE_OUT (1u << 20)
 #define PROBE_ARENA (32u << 20)
 
 #define ASKED "penstockquestion"
 #define SAID "penstockanswer"
 #define RULE "penstockrule"
-#define RULE2 "penstockrule2nd"
 #define THOUGHT "penstockthought"
 #define ARG "penstockvalue"
 #define RESULT "penstockresult"
@@ -133,16 +132,12 @@ static void probe_images(struct probe *p)
 
 static void probe_system(struct probe *p)
 {
-    const struct chat_msg m[] = {
-        say(ROLE_SYSTEM, TEXT(RULE)), say(ROLE_SYSTEM, TEXT(RULE2)), ask(),
-    };
-    const struct chat_msg first[] = {m[0], m[2]};
+    const struct chat_msg first[] = {say(ROLE_SYSTEM, TEXT(RULE)), ask()};
     const struct chat_msg late[] = {
-        ask(), say(ROLE_ASSISTANT, TEXT(SAID)), m[0], ask(),
+        ask(), say(ROLE_ASSISTANT, TEXT(SAID)), first[0], ask(),
     };
 
     p->f->caps.system = shows(p, first, 2, RULE);
-    p->d->one_system = p->f->caps.system && !shows(p, m, 3, RULE2);
     if (shows(p, late, 4, RULE))
         p->f->caps.late_system = LATE_SYSTEM_YES;
 }
