@@ -180,6 +180,14 @@ static enum st map_one(const struct jin *in, const struct jv *item,
     return jlib_filter(in->x, name->u.str.s, name->u.str.n, item, &rest, out);
 }
 
+/* As Jinja2's map and select: a false value, none too, is an empty list. */
+static enum st walk(const struct jin *in, struct jv *items)
+{
+    struct jv nothing = jv_undef();
+
+    return jop_iterate(in->x, jv_truthy(in->v) ? in->v : &nothing, items);
+}
+
 static enum st f_map(const struct jin *in, struct jv *out)
 {
     const struct jargs *a = in->all;
@@ -190,7 +198,7 @@ static enum st f_map(const struct jin *in, struct jv *out)
                                 : !a->n || a->pos[0].type != JV_STR)
         return jx_fail(in->x, "map: takes the name of a filter, or "
                               "attribute=");
-    st = jop_iterate(in->x, in->v, &items);
+    st = walk(in, &items);
     if (!st)
         st = jx_list(in->x, in->v, out);
     for (size_t i = 0; !st && i < items.u.list->n; i++) {
@@ -242,7 +250,7 @@ static enum st pick(const struct jin *in, unsigned how, struct jv *out)
 
     if ((how & PICK_ATTR) && !in->all->n)
         return jx_fail(in->x, "%s: the attribute is missing", in->name);
-    st = jop_iterate(in->x, in->v, &items);
+    st = walk(in, &items);
     if (!st)
         st = jx_list(in->x, in->v, out);
     for (size_t i = 0; !st && i < items.u.list->n; i++) {

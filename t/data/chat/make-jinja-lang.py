@@ -133,6 +133,7 @@ t('{% generation %}x{{ a }}{% endgeneration %}y', 'a\n  {% generation %}\n  b\n 
 t("{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}",
   "{%- if messages[0]['role'] == 'system' %}\n    {%- set system = messages[0]['content'] | trim %}\n    {%- set rest = messages[1:] %}\n{%- else %}\n    {%- set rest = messages %}\n{%- endif %}\n{{- '[' + system + ']' }}\n{%- for m in rest %}\n    {%- if (m['role'] == 'user') != (loop.index0 % 2 == 0) %}\n        {{- 'bad' }}\n    {%- endif %}\n    {{- m.role ~ ': ' ~ m.content ~ '\\n' }}\n{%- endfor %}\n",
   "{%- set ns = namespace(multi_step_tool=true, last_query_index=messages|length - 1) %}{%- for message in messages[::-1] %}{%- set index = (messages|length - 1) - loop.index0 %}{%- if ns.multi_step_tool and message.role == 'user' %}{%- set ns.multi_step_tool = false %}{%- set ns.last_query_index = index %}{%- endif %}{%- endfor %}{{ ns.last_query_index }}",
+  "{{ nil|selectattr('x')|list }}{{ zz|map('upper')|list }}{{ nil|reject('none')|list|length }}",
   "{{ '<|image_' ~ a ~ '|>' }}{{ messages | selectattr('role', 'equalto', 'user') | list | length }}{{ messages|map(attribute='role')|join(',') }}")
 
 # what is refused: "syntax" while compiling, "runtime" while rendering
