@@ -195,4 +195,7 @@ fuzz_tests += t/fuzz/jinja
 t_fuzz_jinja_SOURCES = t/fuzz/jinja.c $(fuzz_main)
 t_fuzz_jinja_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_fuzz_jinja_LDFLAGS = $(fuzz_ldflags)
+# jinja_tool is a tool of the Perl tests
+check_PROGRAMS += t/unit/jinja_tool
+t_unit_jinja_tool_LDADD = $(P_LIBS) $(P_LDLIBS)
 check_PROGRAMS += $(unit_tests)
