@@ -607,8 +607,10 @@ struct jexpr *jparse_no_cond(struct jparse *p)
 struct jexpr *jparse_expr(struct jparse *p)
 {
     struct jexpr *whole = NULL, **slot = &whole, *cond;
+    bool more;
 
     do {
+        more = false;
         *slot = parse_level(p, L_OR);
         if (!*slot)
             return NULL;
@@ -622,11 +624,12 @@ struct jexpr *jparse_expr(struct jparse *p)
             if (!cond->u.cond.test)
                 return NULL;
             *slot = cond;
-            if (jparse_is(p, "else")) {
+            more = jparse_accept_word(p, "else");
+            if (more) {
                 slot = &cond->u.cond.no;
                 break;
             }
         }
-    } while (jparse_accept_word(p, "else"));
+    } while (more);
     return p->lex.st ? NULL : whole;
 }
