@@ -10,8 +10,10 @@
 
 static enum st f_abs(const struct jin *in, struct jv *out)
 {
+    int64_t i = 0;
     double d;
 
+    (void)jv_int_of(in->v, &i);
     if (!jv_num_of(in->v, &d))
         return jx_fail(in->x, "abs of %s: it takes a number",
                        jv_type_word(in->v));
@@ -20,6 +22,8 @@ static enum st f_abs(const struct jin *in, struct jv *out)
         out->u.d = fabs(d);
     else if (d < 0)
         return jop_negate(in->x, in->v, out);
+    else
+        *out = jv_int(i, in->v->markup); /* of a bool too */
     return ST_OK;
 }
 
@@ -153,7 +157,7 @@ static enum st f_round(const struct jin *in, struct jv *out)
         return jx_fail(in->x, "round: method is common, ceil or floor");
     by = pow(10, (double)digits);
     d = jv_is(&how, "ceil") ? ceil(d * by) / by : floor(d * by) / by;
-    *out = jv_float(d, in->v->markup);
+    *out = jv_float(d + 0.0, in->v->markup); /* no -0.0 */
     return ST_OK;
 }
 

@@ -92,6 +92,16 @@ static enum st keyed_of(struct jx *x, const struct jv *v, const struct by *by,
     return st;
 }
 
+/* Nothing beside nothing is in order, as in the key lists of Jinja2. */
+static enum st key_order(struct jx *x, const struct jv *a, const struct jv *b,
+                         int *order)
+{
+    *order = 0;
+    if (a->type == b->type && (a->type == JV_UNDEF || a->type == JV_NONE))
+        return ST_OK;
+    return jx_compare(x, a, b, order);
+}
+
 /* Merge from[a..mid) and from[mid..end) to `to`. */
 static enum st merge(struct jx *x, const struct keyed *from, size_t a,
                      size_t mid, size_t end, int sign, struct keyed *to)
@@ -104,7 +114,7 @@ static enum st merge(struct jx *x, const struct keyed *from, size_t a,
 
         st = jx_pay(x, 1);
         if (!st && i < mid && j < end) {
-            st = jx_compare(x, &from[i].key, &from[j].key, &order);
+            st = key_order(x, &from[i].key, &from[j].key, &order);
             order = order > 0 ? sign : order < 0 ? -sign : 0;
         } else if (i == mid) {
             order = 1;
