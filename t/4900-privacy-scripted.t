@@ -9,9 +9,22 @@ use Pen::Http;
 
 my $canary = 'zebrafish-5517-marzipan';
 my $reply = 'heliotrope-9921-quokka';
+
+# A chat that offers tools of these names.
+sub offer {
+    my ($names, %more) = @_;
+    return Pen::Http::chat(40, messages => [ { role => 'user',
+        content => 'x' } ], %more, tools => [ map { { type => 'function',
+        function => { name => $_, description => $_, parameters => {
+            type => 'object', properties => { $_ => { const => $_ } } } } } }
+        @$names ]);
+}
+
 my $d = Pen::Daemon->scripted(
     args => { 'log-level' => 'debug', 'body-max' => 20_000 },
-    env => { PENSTOCK_SCRIPT => "$reply $reply" });
+    env => { PENSTOCK_SCRIPT_MARKUP => 1, PENSTOCK_SCRIPT =>
+        "$reply <tool_call>\n<function=$reply>\n<parameter=$reply>\n$reply"
+        . "\n</parameter>\n</function>\n</tool_call>" });
 my $chat = '/v1/chat/completions';
 my @ask = map { ref $_ ? Pen::Http::json($_) : $_ } (
     Pen::Http::chat(40, messages => [ { role => 'user', content => $canary } ]),
@@ -24,6 +37,14 @@ my @ask = map { ref $_ ? Pen::Http::json($_) : $_ } (
     Pen::Http::chat(40, temperature => $canary),
     Pen::Http::chat(40, messages => [ { role => 'user', content => 'x',
         $canary => $canary } ], $canary => 1, tools => [$canary]),
+    offer([$canary]), offer([ $canary, $canary ]),
+    offer([$canary], tool_choice => $canary),
+    offer([$canary], tool_choice => { type => 'function',
+        function => { name => $canary } }),
+    offer([$canary], messages => [ { role => 'user', content => 'x' },
+        { role => 'assistant', tool_calls => [ { id => $canary,
+            function => { name => $canary, arguments => $canary } } ] },
+        { role => 'tool', tool_call_id => $canary, content => $canary } ]),
     Pen::Http::chat(40, messages => [ { role => 'user',
         content => "$canary " x 5000 } ]),
     Pen::Http::chat(40, messages => [ { role => 'user',

@@ -3,6 +3,7 @@
 #include "api/body.h"
 #include "api/error.h"
 #include "base/utf8.h"
+#include "chat/history.h"
 #include "json/read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -10,6 +11,38 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 static void check_text(struct text t)
 {
     BUG_ON(!utf8_valid(t.n ? t.s : "", t.n, NULL));
+}
+
+static void check_msg(const struct chat_msg *m)
+{
+    check_text(m->content);
+    check_text(m->reasoning);
+    check_text(m->call_id);
+    for (size_t j = 0; j < m->n_calls; j++) {
+        const struct chat_call *c = &m->calls[j];
+
+        check_text(c->id);
+        check_text(c->name);
+        BUG_ON(!c->name.n || (c->raw.n && c->args));
+        BUG_ON(c->args && c->args->type != JSON_OBJ);
+    }
+    BUG_ON(m->n_calls && m->role != ROLE_ASSISTANT);
+    BUG_ON(m->tools && m->role != ROLE_SYSTEM);
+}
+
+static void check_tools(const struct body *b)
+{
+    const struct chat_req *r = &b->chat;
+
+    BUG_ON(b->n_offered > TOOLS_MAX || r->n_tools > TOOLS_MAX);
+    BUG_ON(r->n_tools ? r->tools->n != r->n_tools : r->tools != NULL);
+    for (size_t i = 0; i < r->n_tools; i++) {
+        BUG_ON(!r->tool_list[i].name.n);
+        BUG_ON(r->tool_list[i].params &&
+               r->tool_list[i].params->type != JSON_OBJ);
+    }
+    BUG_ON(r->tool_choice == TOOLS_REQUIRED && !b->n_offered);
+    BUG_ON(r->tool_choice == TOOLS_NAMED && !b->n_offered);
 }
 
 static void check_body(const struct body *b, bool completion)
@@ -25,11 +58,13 @@ static void check_body(const struct body *b, bool completion)
         BUG_ON(!b->stops[i].n);
     }
     for (size_t i = 0; i < b->chat.n_messages; i++) {
-        check_text(b->chat.messages[i].content);
-        check_text(b->chat.messages[i].reasoning);
+        check_msg(&b->chat.messages[i]);
         user = user || b->chat.messages[i].role == ROLE_USER;
     }
     BUG_ON(!completion && !user);
+    if (!completion)
+        check_tools(b);
+    (void)!history_check_strict(&b->chat, NULL);
     BUG_ON(completion && !b->n_prompts);
     for (size_t i = 0; i < b->n_prompts; i++)
         BUG_ON(!b->prompts[i].n_ids && !b->prompts[i].text.n);
