@@ -152,6 +152,9 @@ static enum st check_think(const struct format_caps *c,
         return refuse(e, "reasoning_effort", "has no reasoning");
     if (r->think == THINK_OFF && c->think_forced)
         return refuse(e, "reasoning_effort", "always reasons");
+    if (r->effort_n >= 0 && !c->efforts && !c->effort_max &&
+        r->think != THINK_OFF)
+        return refuse(e, "reasoning_effort", "takes no effort in numbers");
     if (!r->effort.n || !c->efforts || r->think == THINK_OFF)
         return ST_OK;
     for (size_t i = 0; c->efforts[i]; i++)

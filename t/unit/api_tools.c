@@ -392,6 +392,8 @@ static void refused(void)
          "\"add_generation_prompt\":false}", "add_generation_prompt"},
         {"{\"messages\":[{\"role\":\"user\",\"content\":\"x\"},"
          "{\"role\":\"system\"," TOOLS "}]}", "messages[1].tools"},
+        {"{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],"
+         "\"reasoning_effort\":75}", "reasoning_effort"},
     };
     struct call c;
     struct arena a;
