@@ -20,6 +20,8 @@ struct reply {
     struct buf *content;       /* where the content of this feed goes */
     bool strip_space;          /* SPM: before the first character */
     bool over;                 /* by a stop string or the form's own end */
+    bool channels;             /* the dialect reads reasoning itself, */
+    bool in_channel;           /* and is at it, as far as its output tells */
     int32_t tokens, reasoning_tokens;
 };
 
@@ -64,6 +66,8 @@ static enum st open_turn(struct reply *r, const struct reply_config *c)
 
         tc.think[side] = t.n ? t.s : NULL;
     }
+    r->channels = tc.dialect && tc.dialect->channels;
+    r->in_channel = r->channels && c->think_open;
     st = turn_open(&r->turn, &tc);
     find_ids(r, c->format);
     for (int k = 0; k < r->turn.n_marks; k++)
@@ -203,12 +207,12 @@ static void feed_marker(struct reply *r, int k)
 
 static bool is_reasoning(const struct reply *r, int k)
 {
-    return r->turn.reasoning ||
+    return r->in_channel || r->turn.reasoning ||
            (k >= 0 && k == r->turn.think + THINK_OPEN);
 }
 
-bool reply_feed(struct reply *r, int32_t id, struct buf *reasoning,
-                struct buf *content)
+static bool feed_id(struct reply *r, int32_t id, struct buf *reasoning,
+                    struct buf *content)
 {
     int k;
     enum tok_type type;
@@ -236,6 +240,20 @@ bool reply_feed(struct reply *r, int32_t id, struct buf *reasoning,
     }
     feed_text(r, id);
     return r->over;
+}
+
+bool reply_feed(struct reply *r, int32_t id, struct buf *reasoning,
+                struct buf *content)
+{
+    size_t thought = reasoning->n, said = content->n;
+    size_t calls = r->turn.calls.n;
+    bool over = feed_id(r, id, reasoning, content);
+
+    if (reasoning->n > thought)
+        r->in_channel = r->channels;
+    else if (content->n > said || r->turn.calls.n > calls)
+        r->in_channel = false;
+    return over;
 }
 
 void reply_end(struct reply *r, bool ended, struct buf *reasoning,

@@ -2,6 +2,7 @@
  * XTML replies: checks 15-31 of spec waste.md 7.3 by their numbers; round
  * trips of what the renderer writes, for every cut; arguments that stream.
  */
+#include "chat/reply.h"
 #include "t/lib/dialect_t.h"
 #include "t/lib/format_t.h"
 
@@ -344,6 +345,62 @@ static void test_streaming(void)
     free(r);
 }
 
+/* --- through a reply ------------------------------------------------------ */
+
+/* Token ids with one character each, markers as tokens. */
+static void test_through_reply(void)
+{
+    static const struct toy_special specials[] = {
+        {"<|open|>", TOK_CONTROL}, {"<|close|>", TOK_CONTROL},
+        {"<|sep|>", TOK_CONTROL}, {"<|end_of_msg|>", TOK_CONTROL}, {NULL, 0},
+    };
+    static const char markup[] =
+        "hm" ANSWER "Rome" C("response") O("tools")
+        CALL("f", ARG("k", "string", "<v>")) C("tools") C("message") END "x";
+    struct toy toy;
+    struct reply_config c = {.think_open = true, .parallel_calls = true};
+    struct tools *tools = tools_new(NULL, 0);
+    struct reply *r;
+    struct buf thought, said;
+    struct ids ids;
+    struct format *f;
+    bool over = false;
+    size_t fed = 0;
+
+    toy_open(&toy, specials, NULL, 0);
+    BUG_ON(format_xtml(&f, toy.tok, NULL));
+    c.tok = toy.tok;
+    c.format = f;
+    c.tools = tools;
+    r = reply_new(&c);
+    buf_init(&thought, BUF_ANSWER);
+    buf_init(&said, BUF_ANSWER);
+    ids_init(&ids, 4096);
+    BUG_ON(tok_encode(toy.tok, TOK_MARKUP, markup, strlen(markup), &ids,
+                      NULL));
+    while (fed < ids.n && !over)
+        over = reply_feed(r, ids.p[fed++], &thought, &said);
+    reply_end(r, true, &thought, &said);
+    is_str(thought.p, "hm", "through a reply: reasoning");
+    is_str(said.p, "Rome", "through a reply: content");
+    ok(over && reply_kept(r) == (int32_t)fed && fed == ids.n - 1,
+       "the end marker ends it");
+    ok(reply_calls(r)->n == 1 &&
+           !strcmp(reply_calls(r)->p[0]->args.p, "{\"k\": \"<v>\"}"),
+       "through a reply: the call");
+    /* h m, and the 7 + 10 ids of the brackets around the next channel's
+     * name; the first letter of the answer ends it */
+    is_int(reply_reasoning_tokens(r), 2 + 7 + 10 + 1,
+           "tokens of the reasoning channel are counted");
+    reply_free(r);
+    tools_free(tools);
+    ids_release(&ids);
+    buf_release(&thought);
+    buf_release(&said);
+    format_free(f);
+    toy_close(&toy);
+}
+
 /* Depth and length are no trouble. */
 static void test_hostile(void)
 {
@@ -391,6 +448,7 @@ int main(void)
     test_values();
     test_ids_of_calls();
     test_streaming();
+    test_through_reply();
     test_hostile();
     format_free(xtml);
     return done();
