@@ -30,6 +30,7 @@ MiMo-VL                                       system tools            qwen
 deepseek-ai-DeepSeek-R1-Distill-Qwen-32B      system reasoning        -
 deepseek-ai-DeepSeek-V3.1                     system reasoning        -
 deepseek-ai-DeepSeek-V3.2                     system tools reasoning  dsml
+deepseek-ai-DeepSeek-V4                       system tools reasoning low/medium/high/max  dsml
 ibm-granite-granite-3.3-2B-Instruct           system tools reasoning  *
 ibm-granite-granite-4.0                       system tools            qwen
 microsoft-Phi-3.5-mini-instruct               system                  -
@@ -37,7 +38,7 @@ mistralai-Ministral-3-14B-Reasoning-2512      system tools reasoning images  mis
 mistralai-Mistral-7B-Instruct-v0.2-NOTE-Old-pre  -                    -
 mistralai-Mistral-7B-Instruct-v0.2-mistralai-v1  system               -
 mistralai-Mistral-Nemo-Instruct-2407          system tools            mistral
-openai-gpt-oss-120b                           system tools reasoning efforts  *
+openai-gpt-oss-120b                           system tools reasoning low/medium/high  *
 openbmb-MiniCPM5-1B                           system tools reasoning  *
 phi-4                                         system                  -
 poolside-Laguna-XS.2                          system tools reasoning  glm
@@ -55,9 +56,8 @@ for my $row (split /\n/, $table) {
     my $text = `'$penstock' render --json --format jinja --chat 't/data/chat/templates/$name.jinja' '$dir/req.json'`;
     is $?, 0, "$name: renders" or next;
     my $caps = decode_json($text)->{capabilities};
-    $caps->{efforts} = $caps->{efforts} && @{ $caps->{efforts} };
-    my @got = grep { $caps->{$_} }
-        qw(system tools reasoning images efforts);
+    my @got = grep { $caps->{$_} } qw(system tools reasoning images);
+    push @got, join '/', @{ $caps->{efforts} } if @{ $caps->{efforts} // [] };
     is "@got", join(' ', grep { $_ ne '-' } @can), "$name: what it can do";
     next if $calls eq '*'; # a form of its own, read as JSON calls
     is $caps->{calls} // '-', $calls, "$name: how it writes calls";

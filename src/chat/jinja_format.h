@@ -23,6 +23,7 @@ struct jinja_data {
     bool empty_text;        /* content beside calls: "" instead of none */
     bool args_text;         /* arguments: JSON text instead of a dict */
     bool history;           /* shows calls and results */
+    const char *efforts[7]; /* of caps.efforts; ends with NULL */
 };
 
 /* One rendering. */

@@ -208,14 +208,43 @@ static void probe_think_key(struct probe *p)
     p->d->think_key = keys[0];
 }
 
+/*
+ * A template that reads the effort takes OpenAI's three words, even where some
+ * of them are its default and change nothing. A further word counts when it
+ * changes the prompt in another way than by being printed.
+ */
+static void probe_efforts(struct probe *p)
+{
+    static const char *const more[] = {"minimal", "xhigh", "max"};
+    struct chat_msg m = ask();
+    struct text plain;
+    size_t n = 0;
+
+    p->d->efforts[n++] = "low";
+    p->d->efforts[n++] = "medium";
+    p->d->efforts[n++] = "high";
+    p->f->caps.efforts = p->d->efforts;
+    p->r.think = THINK_ON;
+    p->r.effort = TEXT(ASKED "e");
+    if (writes(p, &m, 1) && !find(&p->a.out, ASKED "e")) {
+        plain = kept(p);
+        for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+            p->r.effort = (struct text){more[i], strlen(more[i])};
+            if (writes(p, &m, 1) && !same(p, plain))
+                p->d->efforts[n++] = more[i];
+        }
+    }
+    p->r.effort = (struct text){NULL, 0};
+    p->r.think = THINK_DEFAULT;
+}
+
 static void probe_think(struct probe *p)
 {
-    static const char *const efforts[] = {"low", "medium", "high", NULL};
     struct chat_msg m = ask();
 
     probe_pair(p);
     if (reads(p->d, "reasoning_effort"))
-        p->f->caps.efforts = efforts;
+        probe_efforts(p);
     p->f->caps.think = p->f->think[1].n || p->f->caps.efforts;
     if (p->f->think[1].n) {
         p->r.think = THINK_OFF;
