@@ -1,6 +1,15 @@
 #include "base/err.h"
 
+#include "base/utf8.h"
+
 #include <stdarg.h>
+
+/* What had to be cut ends with a whole character: clients get it as JSON. */
+static void whole(char *s, size_t size, int wanted)
+{
+    if (wanted >= 0 && (size_t)wanted >= size)
+        s[utf8_complete_len(s, size - 1)] = '\0';
+}
 
 enum st err_set(struct err *e, enum st st, const char *where, const char *fmt,
                 ...)
@@ -10,9 +19,11 @@ enum st err_set(struct err *e, enum st st, const char *where, const char *fmt,
     if (!e)
         return st;
     e->st = st;
-    snprintf(e->where, sizeof(e->where), "%s", where ? where : "");
+    whole(e->where, sizeof(e->where),
+          snprintf(e->where, sizeof(e->where), "%s", where ? where : ""));
     va_start(ap, fmt);
-    vsnprintf(e->text, sizeof(e->text), fmt, ap);
+    whole(e->text, sizeof(e->text),
+          vsnprintf(e->text, sizeof(e->text), fmt, ap));
     va_end(ap);
     return st;
 }

@@ -2,6 +2,7 @@
 #include "chat/format_int.h"
 
 #include "base/buf.h"
+#include "base/utf8.h"
 #include "chat/builtin.h"
 #include "gguf/gguf.h"
 
@@ -174,11 +175,12 @@ static enum st from_builtin(struct format **out, const struct embedded *b,
 /* One more reason; `e` keeps what the kind said. */
 static void add_reason(struct buf *why, const char *kind, const struct err *e)
 {
-    size_t n = strlen(e->text), from = why->n;
+    size_t n = strlen(e->text), from = why->n, cut = n;
 
-    buf_printf(why, "%s%s: %.*s%s", why->n ? "; " : "", kind,
-               n > REASON_MAX ? REASON_MAX : (int)n, e->text,
-               n > REASON_MAX ? "..." : "");
+    if (n > REASON_MAX)
+        cut = utf8_complete_len(e->text, REASON_MAX);
+    buf_printf(why, "%s%s: %.*s%s", why->n ? "; " : "", kind, (int)cut,
+               e->text, n > cut ? "..." : "");
     for (size_t i = from; i < why->n; i++)
         if ((unsigned char)why->p[i] < ' ')
             why->p[i] = ' ';

@@ -7,6 +7,7 @@ int main(void)
 {
     uint32_t cp;
     size_t bad = 99;
+    struct err e;
 
     is_int(utf8_decode("\xf0\x9f\x98\x80", 4, &cp), 4, "U+1F600 is 4 bytes");
     is_int(cp, 0x1f600, "U+1F600 decodes");
@@ -22,5 +23,9 @@ int main(void)
     is_int(utf8_complete_len("\xf0\x9f\x98", 3), 0, "three of four wait");
     is_int(utf8_complete_len("a\xff", 2), 2, "an invalid byte does not wait");
     is_int(utf8_complete_len("a\xed\xa0", 3), 3, "half a surrogate neither");
+    err_set(&e, ST_INVALID, "", "%0639d\xe2\x82\xac", 0);
+    is_int((long)strlen(e.text), 639, "a message is cut between characters");
+    err_set(&e, ST_INVALID, "", "%0636d\xe2\x82\xac", 0);
+    is_int((long)strlen(e.text), 639, "one that fits is whole");
     return done();
 }
