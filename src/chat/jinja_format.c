@@ -53,24 +53,45 @@ static bool joinable(const struct chat_msg *a, const struct chat_msg *b)
            !b->n_calls && !a->tools && !b->tools;
 }
 
-static bool join_text(struct arena *arena, struct text *a, struct text b)
+static struct text content_of(const struct chat_msg *m)
 {
-    size_t k = sizeof(JOINT) - 1, n;
+    return m->content;
+}
+
+static struct text reasoning_of(const struct chat_msg *m)
+{
+    return m->reasoning;
+}
+
+/* What the messages m[0..n) say, one text; those that say nothing add
+ * nothing. */
+static bool join_texts(struct arena *arena, const struct chat_msg *m, size_t n,
+                       struct text (*of)(const struct chat_msg *m),
+                       struct text *out)
+{
+    size_t bytes = 1, used = 0;
     char *s;
 
-    if (!a->n || !b.n) {
-        *a = a->n ? *a : b;
-        return true;
-    }
-    if (!mem_add(&n, a->n, b.n) || !mem_add(&n, n, k))
-        return false;
-    s = arena_alloc(arena, n + 1);
+    for (size_t i = 0; i < n; i++)
+        if (!mem_add(&bytes, bytes, of(&m[i]).n) ||
+            !mem_add(&bytes, bytes, sizeof(JOINT) - 1))
+            return false;
+    s = arena_alloc(arena, bytes);
     if (!s)
         return false;
-    memcpy(s, a->s, a->n);
-    memcpy(s + a->n, JOINT, k);
-    memcpy(s + a->n + k, b.s, b.n);
-    *a = (struct text){s, n};
+    for (size_t i = 0; i < n; i++) {
+        struct text t = of(&m[i]);
+
+        if (!t.n)
+            continue;
+        if (used) {
+            memcpy(s + used, JOINT, sizeof(JOINT) - 1);
+            used += sizeof(JOINT) - 1;
+        }
+        memcpy(s + used, t.s, t.n);
+        used += t.n;
+    }
+    *out = (struct text){s, used};
     return true;
 }
 
@@ -86,46 +107,58 @@ static size_t put_parts(struct chat_part *p, const struct chat_msg *m)
 
 /* Parts matter where images stand between texts; else the joined text says
  * it all. */
-static bool join_parts(struct arena *arena, struct chat_msg *a,
-                       const struct chat_msg *b)
+static bool join_parts(struct arena *arena, const struct chat_msg *m, size_t n,
+                       struct chat_msg *out)
 {
     struct chat_part *p;
-    size_t n;
+    size_t room = 0, used = 0;
+    bool images = false;
 
-    if (!has_image(a) && !has_image(b)) {
-        a->parts = NULL;
-        a->n_parts = 0;
-        return true;
+    out->parts = NULL;
+    out->n_parts = 0;
+    for (size_t i = 0; i < n; i++) {
+        images = images || has_image(&m[i]);
+        room += m[i].n_parts + 2;
     }
-    p = arena_array(arena, a->n_parts + b->n_parts + 3, sizeof(*p));
+    if (!images)
+        return true;
+    p = arena_array(arena, room, sizeof(*p));
     if (!p)
         return false;
-    n = put_parts(p, a);
-    p[n++] = (struct chat_part){.type = PART_TEXT, .text = TEXT(JOINT)};
-    n += put_parts(p + n, b);
-    a->parts = p;
-    a->n_parts = n;
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            p[used++] = (struct chat_part){.type = PART_TEXT,
+                                           .text = TEXT(JOINT)};
+        used += put_parts(p + used, &m[i]);
+    }
+    out->parts = p;
+    out->n_parts = used;
     return true;
+}
+
+/* The messages m[0..n) as one. */
+static bool join_run(struct arena *arena, const struct chat_msg *m, size_t n,
+                     struct chat_msg *out)
+{
+    *out = *m;
+    return n == 1 || (join_texts(arena, m, n, content_of, &out->content) &&
+                      join_texts(arena, m, n, reasoning_of, &out->reasoning) &&
+                      join_parts(arena, m, n, out));
 }
 
 /* a->msgs becomes a shorter list; false when out of memory. */
 static bool join_neighbours(struct jinja_ask *a, struct arena *arena)
 {
     struct chat_msg *v = arena_array(arena, a->n, sizeof(*v));
-    size_t n = 0;
+    size_t n = 0, end;
 
     if (!v)
         return false;
-    for (size_t i = 0; i < a->n; i++) {
-        const struct chat_msg *m = &a->msgs[i];
-
-        if (!n || !joinable(&v[n - 1], m)) {
-            v[n++] = *m;
-            continue;
-        }
-        if (!join_parts(arena, &v[n - 1], m) ||
-            !join_text(arena, &v[n - 1].content, m->content) ||
-            !join_text(arena, &v[n - 1].reasoning, m->reasoning))
+    for (size_t i = 0; i < a->n; i = end) {
+        for (end = i + 1; end < a->n; end++)
+            if (!joinable(&a->msgs[i], &a->msgs[end]))
+                break;
+        if (!join_run(arena, &a->msgs[i], end - i, &v[n++]))
             return false;
     }
     a->msgs = v;

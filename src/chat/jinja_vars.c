@@ -236,12 +236,14 @@ static bool text_is(struct text t, const char *word)
     return span_is((struct span){t.s, t.n}, word);
 }
 
-static bool is_set(const struct vars *v, struct text name)
+/* Is it one of ours? `n_ours`: the caller's names are distinct, so only the
+ * variables before them are looked through. */
+static bool is_set(const struct vars *v, size_t n_ours, struct text name)
 {
     for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
         if (text_is(name, reserved[i]))
             return true;
-    for (size_t i = 0; i < v->n; i++)
+    for (size_t i = 0; i < n_ours; i++)
         if (v->p[i].key.u.str.n == name.n &&
             !memcmp(v->p[i].key.u.str.s, name.s, name.n))
             return true;
@@ -252,12 +254,13 @@ static enum st add_kwargs(struct jx *x, const struct chat_req *r,
                           struct vars *v)
 {
     const struct json *c = r->kwargs ? r->kwargs->child : NULL;
+    const size_t n_ours = v->n;
 
     for (; c; c = c->next) {
         struct jpair *p = &v->p[v->n];
         enum st st;
 
-        if (is_set(v, c->key))
+        if (is_set(v, n_ours, c->key))
             continue;
         p->key = text_of(c->key);
         st = jv_from_json(x, c, false, &p->value);

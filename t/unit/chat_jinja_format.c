@@ -5,6 +5,7 @@
  */
 #include "api/body.h"
 #include "base/buf.h"
+#include "base/thread.h"
 #include "chat/format_int.h"
 #include "t/lib/tap.h"
 #include "t/lib/toy_tok.h"
@@ -57,7 +58,7 @@ static const char *shown(const struct format *f, const char *body)
     struct arena a;
     struct body b;
 
-    arena_init(&a, 16u << 20);
+    arena_init(&a, 64u << 20);
     segments_init(&s, &a);
     buf_clear(&out);
     ids.n = 0;
@@ -398,10 +399,35 @@ static void test_variant(void)
     format_free(f);
 }
 
+/* Memory and time of what a caller can send many of grow with its number. */
+static void test_many(void)
+{
+    struct format *f = load("alternating");
+    int64_t from = mono_us();
+    struct buf b;
+
+    buf_init(&b, BUF_ANSWER);
+    for (int i = 0; i < 3000; i++)
+        buf_printf(&b, "%s{\"role\":\"user\",\"content\":\"%0300d\"}",
+                   i ? "," : "{\"messages\":[", i);
+    buf_puts(&b, "]}");
+    ok(strlen(shown(f, b.p)) > 3000 * 302, "3000 neighbours are joined");
+    buf_clear(&b);
+    for (int i = 0; i < 100000; i++)
+        buf_printf(&b, "%s\"k%d\":1",
+                   i ? "," : "{\"messages\":[" U("hi") "],"
+                             "\"chat_template_kwargs\":{", i);
+    buf_puts(&b, "}}");
+    ok(strstr(shown(f, b.p), "hi"), "100000 kwargs are taken");
+    ok(mono_us() - from < 10000000, "within 10 s");
+    buf_release(&b);
+    format_free(f);
+}
+
 int main(void)
 {
     buf_init(&out, BUF_EVENT);
-    ids_init(&ids, 1u << 16);
+    ids_init(&ids, 1u << 21);
     toy_open_bos(&toy, specials, "<s>", false);
     test_caps();
     test_render();
@@ -413,6 +439,7 @@ int main(void)
     test_raises();
     test_refused();
     test_variant();
+    test_many();
     toy_close(&toy);
     ids_release(&ids);
     buf_release(&out);
