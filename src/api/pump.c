@@ -67,15 +67,19 @@ static void feed(struct run *r, struct choice *c, const int32_t *ids,
     }
 }
 
-/* Too many calls are dropped ones; too long ones are no answer. */
-static bool is_too_long(const struct choice *c)
+/* Too many calls are dropped ones; too long ones are no answer, and neither
+ * is one without a call that found no memory. */
+static void check_size(struct run *r, const struct choice *c)
 {
     const struct calls *calls = choice_calls(c);
+    bool too_long = c->reasoning.failed || c->content.failed;
 
     for (size_t k = 0; calls && k < calls->n; k++)
-        if (calls->p[k]->args.failed)
-            return true;
-    return c->reasoning.failed || c->content.failed;
+        too_long = too_long || calls->p[k]->args.failed;
+    if (too_long)
+        fail(r, ST_LIMIT, "the answer is too long");
+    else if (calls && calls->failed)
+        fail(r, ST_NOMEM, "no memory for the reply");
 }
 
 /* Everything that this choice's ring holds. */
@@ -102,8 +106,7 @@ static void drain(struct run *r, struct choice *c)
                       &c->content);
         c->over = true;
     }
-    if (is_too_long(c))
-        fail(r, ST_LIMIT, "the answer is too long");
+    check_size(r, c);
 }
 
 static bool all_over(const struct run *r)

@@ -54,20 +54,24 @@ static bool grow(struct argwrite *w)
     return true;
 }
 
-/* False: it was there already, or memory is out. */
+/* False: it was there already, or memory is out (and the output failed). */
 static bool add_key(struct argwrite *w, const char *s, size_t n)
 {
     struct text *at;
     char *copy;
 
-    if (w->used >= w->cap / 2 && !grow(w))
+    if (w->used >= w->cap / 2 && !grow(w)) {
+        w->out->failed = true;
         return false;
+    }
     at = place(w->keys, w->cap, s, n);
     if (at->s)
         return false;
     copy = mem_try(n + 1);
-    if (!copy)
+    if (!copy) {
+        w->out->failed = true;
         return false;
+    }
     memcpy(copy, s, n);
     *at = (struct text){copy, n};
     w->used++;

@@ -24,7 +24,7 @@ struct argwrite {
 void argwrite_begin(struct argwrite *w, struct buf *out);
 void argwrite_release(struct argwrite *w);
 /* `"key": `, after whatever is needed before it. False: the key was there (or
- * memory is out), and its value must not be written. */
+ * memory is out, then `out` failed), and its value must not be written. */
 bool argwrite_key(struct argwrite *w, const char *key, size_t n) MUST_CHECK;
 /* A text value, in pieces of whole characters. */
 void argwrite_text_begin(struct argwrite *w);

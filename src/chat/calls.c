@@ -94,7 +94,11 @@ struct tool_call *calls_add(struct calls *c, const char *id, size_t id_n,
 {
     struct tool_call *call;
 
-    if (c->n == CALLS_MAX || !grow(c)) {
+    if (c->n == CALLS_MAX) {
+        c->dropped++;
+        return NULL;
+    }
+    if (!grow(c)) {
         c->failed = true;
         return NULL;
     }

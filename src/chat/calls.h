@@ -34,10 +34,10 @@ struct calls {
     size_t limit;    /* calls that are shown: 0 without tools, 1 without
                       * parallel calls */
     size_t shown;    /* not dropped and not withdrawn */
-    size_t dropped;
+    size_t dropped;  /* over the limit, or over CALLS_MAX */
     enum call_id_form form;
     uint64_t seed;   /* ids are made from it */
-    bool failed;     /* sticks: out of memory, or over CALLS_MAX */
+    bool failed;     /* sticks: out of memory */
 };
 
 void calls_init(struct calls *c, size_t limit, uint64_t seed);
@@ -45,8 +45,8 @@ void calls_release(struct calls *c);
 
 /*
  * The next call. `id` NULL: one is made. Bytes that are not valid UTF-8, and
- * NUL, are left out of name and id. NULL when out of memory or over
- * CALLS_MAX (c->failed is set).
+ * NUL, are left out of name and id. NULL when out of memory (c->failed is
+ * set) or over CALLS_MAX (it is counted as dropped).
  */
 struct tool_call *calls_add(struct calls *c, const char *id, size_t id_n,
                        const char *name, size_t n);

@@ -208,7 +208,7 @@ static enum st take_turns(struct load *l)
     };
 
     for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
-        struct turn *turn = &l->c->turns[roles[i].role];
+        struct role_turn *turn = &l->c->turns[roles[i].role];
         struct text pair[2] = {{NULL, 0}, {NULL, 0}};
         enum st st = take_pair(l, roles[i].key, pair, &turn->known);
 

@@ -35,13 +35,13 @@ struct tool_form {
 extern const struct tool_form tool_form_kimi; /* chat/kimi.c */
 extern const struct tool_form tool_form_glm;  /* chat/glm.c */
 
-struct turn {
+struct role_turn {
     bool known;
     struct text prefix, suffix; /* markup */
 };
 
 struct chatjson {
-    struct turn turns[ROLE_TOOL]; /* by enum chat_role */
+    struct role_turn turns[ROLE_TOOL]; /* by enum chat_role */
     struct text open;           /* hands the floor to the model */
     struct text prelude;        /* n = 0: none */
     struct text image;          /* one image; n = 0: no place for images */

@@ -89,7 +89,7 @@ static enum st add_turn(const struct format *f, const struct chat_msg *m,
                         bool current, struct segments *out, struct err *e)
 {
     const struct chatjson *c = f->data;
-    const struct turn *t = &c->turns[m->role];
+    const struct role_turn *t = &c->turns[m->role];
 
     if (!t->known)
         return no_turn(m, "such turn", e);
