@@ -27,11 +27,11 @@ my %allowed = (
     # its tokens or its template which one it uses, never by a model's name
     (map { $_ => [qr/^(?:kimi|glm)$/, 'names of chat formats'] }
         qw(src/chat/find.c src/chat/chatjson.c)),
-    (map { $_ => [qr/^(?:kimi|glm|qwen|llama3|mistral)$/,
+    (map { $_ => [qr/^(?:kimi|glm|qwen|llama3|mistral|deepseek)$/,
         'names of reply dialects'] }
         qw(src/chat/dialect.c src/chat/kimi_reply.c src/chat/glm_reply.c
            src/chat/tagcall.c src/chat/jsoncall.c src/chat/bracketcall.c
-           src/cli/cmd_parse.c)),
+           src/chat/sectioncall.c src/cli/cmd_parse.c)),
 );
 
 sub literals {

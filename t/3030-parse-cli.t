@@ -144,7 +144,8 @@ my $bad = file('bad.json', '[{"function":{}}]');
 ($said, my $rc) = run('x', "--format plain --tools $bad");
 is $rc, 1, 'tools that are none';
 like $said, qr/tools\[0\]\.function\.name/, 'are named';
-for my $name (qw(plain xtml kimi glm dsml qwen hermes llama3 mistral)) {
+for my $name (qw(plain xtml kimi glm dsml qwen hermes llama3 mistral
+    deepseek)) {
     is +(run('x', "--format $name"))[1], 0, "$name is a format";
     like qx($bin parse --help), qr/\b$name\b/, 'and the help says so';
 }

@@ -92,11 +92,13 @@ t_fuzz_body_SOURCES = t/fuzz/body.c $(fuzz_main)
 t_fuzz_body_LDADD = libp_api.a libp_chat.a libp_json.a libp_base.a $(YAJL_LIBS)
 t_fuzz_body_LDFLAGS = $(fuzz_ldflags)
 # chat: calls that are written as text
-unit_tests += t/unit/chat_tagcall t/unit/chat_jsoncall t/unit/chat_bracketcall
+unit_tests += t/unit/chat_tagcall t/unit/chat_jsoncall t/unit/chat_bracketcall \
+	t/unit/chat_sectioncall
 CALLS_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_unit_chat_tagcall_LDADD = $(CALLS_LDADD)
 t_unit_chat_jsoncall_LDADD = $(CALLS_LDADD)
 t_unit_chat_bracketcall_LDADD = $(CALLS_LDADD)
+t_unit_chat_sectioncall_LDADD = $(CALLS_LDADD)
 # kernels
 unit_tests += t/unit/kernels_ops t/unit/kernels_quant t/unit/kernels_onetext \
 	t/unit/kernels_pool

@@ -2,11 +2,12 @@
 
 static const struct dialect *const all[] = {
     &dialect_xtml, &dialect_kimi, &dialect_glm, &dialect_dsml, &dialect_qwen,
-    &dialect_llama3, &dialect_mistral,
+    &dialect_llama3, &dialect_mistral, &dialect_deepseek,
 };
 
 static const char *const names[] = {
-    "xtml", "kimi", "glm", "dsml", "qwen", "hermes", "llama3", "mistral", NULL,
+    "xtml", "kimi", "glm", "dsml", "qwen", "hermes", "llama3", "mistral",
+    "deepseek", NULL,
 };
 
 const struct dialect *dialect_find(const char *name)

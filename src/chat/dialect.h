@@ -66,6 +66,9 @@ extern const struct dialect dialect_qwen;
 extern const struct dialect dialect_llama3;
 /* chat/bracketcall.c   [TOOL_CALLS][{..}] and [TOOL_CALLS]NAME[ARGS]{..} */
 extern const struct dialect dialect_mistral;
+/* chat/sectioncall.c   five section tokens: kind, name and a fence with the
+ *                      arguments, or name and arguments */
+extern const struct dialect dialect_deepseek;
 
 /* By name ("hermes" is another word for qwen: same parser); NULL. */
 const struct dialect *dialect_find(const char *name);

@@ -273,6 +273,8 @@ static const struct {
 } forms[] = {
     {"<|tool_calls_section_begin|>", &dialect_kimi},
     {"\xef\xbd\x9c" "DSML" "\xef\xbd\x9c", &dialect_dsml},
+    {"<\xef\xbd\x9ctool\xe2\x96\x81" "calls\xe2\x96\x81" "begin\xef\xbd\x9c>",
+     &dialect_deepseek},
     {"<arg_key>", &dialect_glm},
     {"<tool_call>", &dialect_qwen},
     {"[TOOL_CALLS]", &dialect_mistral},

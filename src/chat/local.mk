@@ -57,7 +57,7 @@ libp_chat_a_SOURCES += \
 	src/chat/wholecall.c src/chat/wholecall.h \
 	src/chat/tagparse.c src/chat/tagparse.h \
 	src/chat/tagcall.c src/chat/jsoncall.c src/chat/bracketcall.c \
-	src/chat/gap.c src/chat/gap.h \
+	src/chat/sectioncall.c src/chat/gap.c src/chat/gap.h \
 	src/chat/xtml_reply.c src/chat/kimi_reply.c src/chat/glm_reply.c \
 	src/chat/dsml_reply.c
 nodist_libp_chat_a_SOURCES = src/chat/builtin.c

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 static const struct dialect *const dialects[] = {
     &dialect_xtml, &dialect_kimi, &dialect_glm, &dialect_dsml, &dialect_qwen,
-    &dialect_llama3, &dialect_mistral,
+    &dialect_llama3, &dialect_mistral, &dialect_deepseek,
 };
 
 static const char *const words[] = {
@@ -24,7 +24,8 @@ static const char *const words[] = {
     " parameter>", "\n\n", "functions.f:0", "{\"name\": \"f\", ",
     "\"arguments\": {\"n\": \"1\"}}", "<function=f>", "</function>",
     "<parameter=n>", "</parameter>", "\xe6\xbc\xa2", "\xf0\x9f\x98\x80",
-    "<tool_call>", "</tool_call>",
+    "<tool_call>", "</tool_call>", "function", "f\n```json\n",
+    "\n```",
 };
 
 #define WORDS (sizeof(words) / sizeof(words[0]))
@@ -128,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         make_tools();
     if (n < 3)
         return 0;
-    t.d = dialects[data[0] % 7u];
+    t.d = dialects[data[0] % 8u];
     t.tools = data[0] & 0x80 ? NULL : tools;
     t.think_open = data[1] & 1;
     t.cut = data[1] & 2;
