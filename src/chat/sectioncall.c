@@ -124,8 +124,11 @@ static bool take_call(struct sectioncall *t, const char *s, size_t n,
 {
     struct founds f = {0};
 
-    if (!founds_args(&f, t->tools, (struct span){0}, name_of(t), s, n))
+    if (!founds_args(&f, t->tools, (struct span){0}, name_of(t), s, n)) {
+        if (f.failed)
+            o->calls->failed = true;
         return false;
+    }
     sweep_close(&t->sweep, &f, o->calls);
     gap_call(&t->gap);
     t->section = true;
