@@ -68,9 +68,9 @@ enum think_mode prompts_think(const struct catalog_model *m,
 }
 
 /*
- * What a body may say and `penstock render` shows, but no answer can follow
- * in this version: masks and images come later, and without an opened turn
- * there is nobody to answer.
+ * What a body may say and `penstock render` shows, but no answer can follow:
+ * this version has no masks and reads no images, and without an opened turn
+ * nobody answers.
  */
 static enum st check_version(const struct chat_req *r, struct err *e)
 {

@@ -1,9 +1,9 @@
 /*
  * chat/history.h - the strict rules for calls and results in a conversation.
  *
- * /v1 is lenient, as its clients need; /v2 (the hub, a later issue) calls
- * this after its body was read. Source: seed 003 "Tool history", OpenAI's
- * rule.
+ * /v1 is lenient, as its clients need, and does not ask for this; it is the
+ * rule of the hub's interface, /v2, which no route serves yet. Source: OpenAI's
+ * rule for tool messages, and the hub's specification.
  */
 #ifndef CHAT_HISTORY_H
 #define CHAT_HISTORY_H
