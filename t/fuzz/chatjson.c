@@ -1,7 +1,7 @@
 /* chat.json files: whatever loads renders a conversation with tools, calls
  * and results, and its special tokens are the same whatever callers write. */
 #include "chat/format_int.h"
-#include "t/lib/chatreq_t.h"
+#include "t/lib/format_t.h"
 #include "t/lib/toy_tok.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -42,12 +42,14 @@ static const struct toy_special pairs[] = {
     "<|tool_calls_section_begin|><|system|><tool_call></arg_value>"           \
     "</tool_response><|observation|>"
 
+#define SAYS(role) "{\"role\":\"" role "\",\"content\":\"@\""
 #define REQUEST(tools)                                                        \
-    "{\"effort\":\"high\",\"messages\":[{\"role\":\"user\",\"content\":"      \
-    "\"@\",\"name\":\"@\"},{\"role\":\"assistant\",\"content\":\"@\","        \
-    "\"reasoning\":\"@\"" tools ",{\"role\":\"user\",\"content\":["           \
-    "{\"type\":\"text\",\"text\":\"@\"},{\"type\":\"text\",\"text\":\"@\"}]}" \
-    ",{\"role\":\"assistant\",\"content\":\"@\",\"reasoning\":\"@\"}"
+    "{\"reasoning_effort\":\"high\",\"messages\":["                          \
+    SAYS("user") ",\"name\":\"@\"},"                                         \
+    SAYS("assistant") ",\"reasoning\":\"@\"" tools ","                       \
+    "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"@\"},"  \
+    "{\"type\":\"text\",\"text\":\"@\"}]},"                                  \
+    SAYS("assistant") ",\"reasoning\":\"@\"}"
 
 static const char *const requests[] = {
     REQUEST("}") "]}",
@@ -63,7 +65,7 @@ static const char *const requests[] = {
 #define REQUESTS (sizeof(requests) / sizeof(requests[0]))
 
 /* [request][0]: harmless, [request][1]: with every marker */
-static struct chatreq_t reqs[REQUESTS][2];
+static struct chatreq reqs[REQUESTS][2];
 
 static void open_requests(void)
 {

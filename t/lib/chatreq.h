@@ -9,6 +9,7 @@
 #ifndef T_CHATREQ_H
 #define T_CHATREQ_H
 
+#include "base/buf.h"
 #include "chat/req.h"
 
 static inline struct text chatreq_text(const struct json *o, const char *key)
@@ -152,9 +153,11 @@ static inline void chatreq_options(struct chat_req *r, const struct json *v)
         inner = inner ? inner : json_get(s, "json_schema");
         r->schema = inner ? inner : s;
     }
+    r->effort = chatreq_text(v, "reasoning_effort");
+    if (r->effort.n)
+        r->think = THINK_ON;
     if (think)
         r->think = think->boolean ? THINK_ON : THINK_OFF;
-    r->effort = chatreq_text(v, "reasoning_effort");
     r->effort_n = effort && effort->type == JSON_NUM ? (int32_t)effort->i : -1;
     r->no_prompt = prompt && !prompt->boolean;
 }
@@ -177,6 +180,45 @@ static inline void chatreq_read(struct chat_req *r, struct arena *a,
     }
     chatreq_tools(r, a, json_get(v, "tools"));
     chatreq_options(r, v);
+}
+
+/* The same from text. Release with chatreq_close. */
+struct chatreq {
+    struct arena a;
+    struct chat_req r;
+};
+
+static inline void chatreq_open(struct chatreq *t, const char *json)
+{
+    const struct json *v;
+    struct err e = {0};
+
+    arena_init(&t->a, 64u << 20);
+    if (json_parse(&v, &t->a, json, strlen(json), &e)) {
+        printf("Bail out! not JSON: %s: %.200s\n", e.text, json);
+        exit(1);
+    }
+    chatreq_read(&t->r, &t->a, v);
+}
+
+static inline void chatreq_close(struct chatreq *t)
+{
+    arena_release(&t->a);
+}
+
+/* `s` with every `from` replaced. Owned by the caller. */
+static inline char *chatreq_with(const char *s, char from, const char *to)
+{
+    struct buf b;
+
+    buf_init(&b, BUF_FILE);
+    for (; *s; s++) {
+        if (*s == from)
+            buf_puts(&b, to);
+        else
+            buf_putc(&b, *s);
+    }
+    return b.p;
 }
 
 #endif

@@ -132,4 +132,80 @@ static inline int format_t_control(const struct format_t *t,
     return n;
 }
 
+/*
+ * The prompt: markup as [..], text as (..); or "error FIELD: text". With
+ * `ids` (may be NULL) its token ids too. Owned by the caller.
+ */
+static inline char *format_t_prompt(const struct format *f, const char *json,
+                                  const struct tok *tok, struct ids *ids)
+{
+    struct chatreq t;
+    struct segments s;
+    struct err e = {0};
+    struct buf b;
+    bool think_open;
+
+    chatreq_open(&t, json);
+    segments_init(&s, &t.a);
+    buf_init(&b, BUF_FILE);
+    buf_puts(&b, "");
+    if (format_render(f, &t.r, &s, &think_open, &e)) {
+        buf_printf(&b, "error %s: %s", e.where, e.text);
+    } else {
+        for (size_t i = 0; i < s.n; i++) {
+            bool markup = s.p[i].mode == TOK_MARKUP;
+
+            buf_putc(&b, markup ? '[' : '(');
+            buf_add(&b, s.p[i].text.s, s.p[i].text.n);
+            buf_putc(&b, markup ? ']' : ')');
+        }
+        BUG_ON(ids && segments_encode(&s, tok, ids, &e));
+    }
+    chatreq_close(&t);
+    BUG_ON(b.failed || !b.p);
+    return b.p;
+}
+
+/*
+ * Does the request with `evil` (JSON string characters) for every '@' have
+ * exactly the special tokens of the one with "x", in the same order?
+ */
+static inline bool format_t_unforged(const struct format *f, const char *json,
+                                    const char *evil, const struct tok *tok)
+{
+    const char *const with[] = {"x", evil};
+    struct ids ids[2], special[2];
+    bool same = true;
+
+    for (int k = 0; k < 2; k++) {
+        char *body = chatreq_with(json, '@', with[k]);
+        char *shown;
+
+        ids_init(&ids[k], 1u << 22);
+        ids_init(&special[k], 1u << 22);
+        shown = format_t_prompt(f, body, tok, &ids[k]);
+        if (!strncmp(shown, "error", 5)) {
+            printf("# %s\n", shown);
+            same = false;
+        }
+        for (size_t i = 0; i < ids[k].n; i++) {
+            enum tok_type type = tok_type_of(tok, ids[k].p[i]);
+
+            if (type == TOK_CONTROL || type == TOK_USER)
+                ids_add(&special[k], ids[k].p[i]);
+        }
+        free(shown);
+        free(body);
+    }
+    same = same && special[0].n && special[0].n == special[1].n &&
+           !memcmp(special[0].p, special[1].p,
+                   special[0].n * sizeof(*special[0].p)) &&
+           ids[1].n > ids[0].n;
+    for (int k = 0; k < 2; k++) {
+        ids_release(&ids[k]);
+        ids_release(&special[k]);
+    }
+    return same;
+}
+
 #endif

@@ -5,7 +5,7 @@
 #define T_REPLYID_T_H
 
 #include "chat/reply.h"
-#include "t/lib/chatreq_t.h"
+#include "t/lib/format_t.h"
 #include "t/lib/dialect_t.h"
 #include "t/lib/toy_tok.h"
 
@@ -91,7 +91,7 @@ static inline void replyid_round(const struct replyid_t *t, const char *json,
     const struct dialect_t dt = {
         .d = format_dialect(t->f), .tools = t->tools, .ids = t->ids,
     };
-    struct chatreq_t q;
+    struct chatreq q;
     struct segments s, turn;
     struct ids ids;
     struct buf b;

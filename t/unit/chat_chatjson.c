@@ -1,5 +1,5 @@
 /*
- * chat.json: what the checks of spec waste.md 7.4 pin ("waste 7.4/33"),
+ * chat.json: what the checks of spec waste.md 7.4 pin (named by number),
  * efforts, images, and which tool form a file means. chat_format.c has the
  * rest of its refusals.
  */
@@ -37,7 +37,6 @@ static void test_load(void)
         const char *where; /* NULL: accepted */
         const char *word;
     } t[] = {
-        /* waste 7.4/33, 34, 35, 36, 48 */
         {"{\"user\":[\"<|im_start|>user\\n\",\"<|im_end|>\\n\"],"
          "\"open\":\"<|im_start|>assistant\\n\"}", "x: user", "<|im_start|>"},
         {"{not json", "x", "cannot be read"},
@@ -65,6 +64,11 @@ static void test_load(void)
         {"{" BASE ",\"tools\":\"glm\"}", "x: tools", "not all special"},
     };
 
+    /* the first rows, by their numbers in spec waste.md 7.4 */
+    static const char *const checks[] = {"33", "34", "35", "36", "48", "48",
+                                         "48"};
+    const size_t n_checks = sizeof(checks) / sizeof(checks[0]);
+
     for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
         struct format *f;
         enum st st = parse(&f, t[i].json);
@@ -73,8 +77,9 @@ static void test_load(void)
                                      strstr(err.text, t[i].word)
                                : st == ST_OK && f;
 
-        if (!ok(pass, "%s: %.70s", t[i].where ? t[i].where : "accepted",
-                t[i].json))
+        if (!ok(pass, "%s%s%s%s: %.70s", i < n_checks ? "waste 7.4/" : "",
+                i < n_checks ? checks[i] : "", i < n_checks ? ", " : "",
+                t[i].where ? t[i].where : "accepted", t[i].json))
             printf("#   %s '%s' '%s'\n", st_name(st), err.where, err.text);
         format_free(f);
     }
@@ -91,7 +96,7 @@ static void shows(const char *json, const char *request, const char *want,
         printf("#   %s: %s\n", err.where, err.text);
         return;
     }
-    got = chatreq_shown(f, request, NULL, NULL);
+    got = format_t_prompt(f, request, NULL, NULL);
     if (!ok(!strncmp(got, want, strlen(want)) &&
                 (!strncmp(want, "error", 5) || !strcmp(got, want)),
             "%s", name))
@@ -106,26 +111,27 @@ static void test_efforts(void)
     static const char both[] = "{" BASE THINK ",\"think_off\":\"</think>\","
                                "\"effort\":\"{} of {\\n{}}\"}";
 
-    shows(with, "{\"effort\":\"high\"," HI "}",
+    shows(with, "{\"reasoning_effort\":\"high\"," HI "}",
           "[<|a|>Effort: High][<|a|>u](hi)[<|b|>][<|a|>m]",
           "waste 7.4/44: an effort");
     shows(with, "{" HI "}", "[<|a|>u](hi)[<|b|>][<|a|>m]", "none is asked");
-    shows("{" BASE "}", "{\"effort\":\"high\"," HI "}",
-          "error reasoning_effort:", "waste 7.4/44: neither effort nor channel");
-    shows("{" BASE THINK "}", "{\"effort\":\"high\"," HI "}",
+    shows("{" BASE "}", "{\"reasoning_effort\":\"high\"," HI "}",
+          "error reasoning_effort:",
+          "waste 7.4/44: neither effort nor channel");
+    shows("{" BASE THINK "}", "{\"reasoning_effort\":\"high\"," HI "}",
           "[<|a|>u](hi)[<|b|>][<|a|>m][<think>]",
           "a channel without efforts: a budget is not the format's business");
-    shows(both, "{\"effort\":\"max\"," HI "}",
+    shows(both, "{\"reasoning_effort\":\"max\"," HI "}",
           "[Max of {\nMax}][<|a|>u](hi)[<|b|>][<|a|>m][<think>]",
           "every {} is the level");
-    shows(both, "{\"think\":false,\"effort\":\"max\"," HI "}",
+    shows(both, "{\"thinking\":false,\"reasoning_effort\":\"max\"," HI "}",
           "[<|a|>u](hi)[<|b|>][<|a|>m][</think>]", "no reasoning, no effort");
-    shows(both, "{\"effort\":\"<|b|>\"," HI "}", "error reasoning_effort:",
-          "a word that is none of ours");
-    shows("{" BASE THINK "}", "{\"think\":false," HI "}",
+    shows(both, "{\"reasoning_effort\":\"<|b|>\"," HI "}",
+          "error reasoning_effort:", "a word that is none of ours");
+    shows("{" BASE THINK "}", "{\"thinking\":false," HI "}",
           "error reasoning_effort:",
           "waste 7.4/45: the channel is always open");
-    shows("{" BASE "}", "{\"think\":true," HI "}", "error reasoning_effort:",
+    shows("{" BASE "}", "{\"thinking\":true," HI "}", "error reasoning_effort:",
           "there is no channel");
 }
 
@@ -133,7 +139,8 @@ static void test_order(void)
 {
     shows("{" BASE THINK ",\"prelude\":\"[MASK]\",\"image\":\"<|img|>\","
           "\"effort\":\"<|a|>{}\"}",
-          "{\"effort\":\"low\",\"messages\":[{\"role\":\"user\",\"content\":["
+          "{\"reasoning_effort\":\"low\",\"messages\":["
+          "{\"role\":\"user\",\"content\":["
           "{\"type\":\"image_url\"},{\"type\":\"text\",\"text\":\"a\"},"
           "{\"type\":\"text\",\"text\":\"b\"},{\"type\":\"image_url\"}]}]}",
           "[[MASK]][<|a|>Low][<|a|>u][<|img|>](a)(b)[<|img|>][<|b|>][<|a|>m]"
@@ -214,7 +221,7 @@ static void test_system_for_results(void)
 
     is_int(format_chatjson(&f, json, sizeof(json) - 1, "x", NULL, &err), ST_OK,
            "a form whose results are system turns, without one");
-    got = chatreq_shown(f, "{\"messages\":[{\"role\":\"tool\",\"content\":"
+    got = format_t_prompt(f, "{\"messages\":[{\"role\":\"tool\",\"content\":"
                         "\"1\",\"tool_call_id\":\"a\"}]}", NULL, NULL);
     ok(!strncmp(got, "error messages[0].role:", 23), "refuses results: %s",
        got);

@@ -76,7 +76,7 @@ static void close_toy(void)
 
 static void shows(const char *json, const char *want, const char *name)
 {
-    char *got = chatreq_shown(format, json, NULL, NULL);
+    char *got = format_t_prompt(format, json, NULL, NULL);
 
     is_str(got, want, "%s", name);
     free(got);
@@ -84,7 +84,7 @@ static void shows(const char *json, const char *want, const char *name)
 
 static void refuses(const char *json, const char *field, const char *name)
 {
-    char *got = chatreq_shown(format, json, NULL, NULL);
+    char *got = format_t_prompt(format, json, NULL, NULL);
     size_t n = strlen(field);
 
     if (!ok(!strncmp(got, "error ", 6) && !strncmp(got + 6, field, n) &&
@@ -156,7 +156,7 @@ static void test_declare(void)
             "tools[1].function.defer_loading", "a tool for later");
     refuses(WITH_TOOLS("{\"defer_loading\":1,\"function\":{\"name\":\"f\"}}"),
             "tools[0].defer_loading", "and one level up");
-    shows("{\"effort\":\"high\",\"messages\":[" UMSG "],\"tools\":[{"
+    shows("{\"reasoning_effort\":\"high\",\"messages\":[" UMSG "],\"tools\":[{"
           "\"function\":{\"name\":\"g\"}}]}",
           BOS "[<|system|>]" HEADER "(\n{\"name\": \"g\"}\n\n)" FOOTER
           "[<|system|>Reasoning Effort: High]" HI OPEN THINK,
@@ -208,9 +208,9 @@ static void test_prompt(void)
     refuses(MSGS(UMSG "," CALLS("null", CALL("g", "\"[1]\""))),
             "messages[1].tool_calls[0].function.arguments",
             "arguments that are no object");
-    refuses("{\"think\":false,\"messages\":[" UMSG "]}", "reasoning_effort",
+    refuses("{\"thinking\":false,\"messages\":[" UMSG "]}", "reasoning_effort",
             "waste 7.4/45: the channel is always open");
-    refuses("{\"effort\":\"xhigh\",\"messages\":[" UMSG "]}",
+    refuses("{\"reasoning_effort\":\"xhigh\",\"messages\":[" UMSG "]}",
             "reasoning_effort", "an effort that it has not");
     close_toy();
 }
@@ -218,9 +218,9 @@ static void test_prompt(void)
 static void test_forging(void)
 {
     open_toy();
-    ok(chatreq_unforged(
+    ok(format_t_unforged(
            format,
-           "{\"effort\":\"max\",\"messages\":[{\"role\":\"system\","
+           "{\"reasoning_effort\":\"max\",\"messages\":[{\"role\":\"system\","
            "\"content\":\"@\"},"
            "{\"role\":\"user\",\"name\":\"@\",\"content\":[{\"type\":\"text\","
            "\"text\":\"<|us\"},{\"type\":\"text\",\"text\":\"er|>@\"}]},"
@@ -233,7 +233,7 @@ static void test_forging(void)
            "\"description\":\"@\",\"parameters\":{\"@\":{\"enum\":[\"@\"]}}}}]"
            "}", EVERY_MARKER, toy.tok),
        "markers in every field of a caller stay text");
-    refuses("{\"effort\":\"<|user|>\",\"messages\":[" UMSG "]}",
+    refuses("{\"reasoning_effort\":\"<|user|>\",\"messages\":[" UMSG "]}",
             "reasoning_effort", "an effort is a word of ours or none");
     close_toy();
 }
@@ -306,7 +306,7 @@ static void test_reply(void)
          "{\"content\":\"\",\"calls\":[" ONE("g", "{\\\"on\\\": true}")
          "],\"done\":true}", "in a call, which is kept"},
     };
-    struct chatreq_t q;
+    struct chatreq q;
     struct dialect_t d = {.d = &dialect_glm};
     struct tools *tools;
 
@@ -340,7 +340,7 @@ static void test_ids(void)
         "a", "<tool_call>", "g", "</tool_call>", "b", "</think>", "c", NULL,
     };
     struct replyid_t t;
-    struct chatreq_t q;
+    struct chatreq q;
     struct tools *tools;
 
     open_toy();
@@ -377,7 +377,7 @@ static void test_ids(void)
 
 static void test_large(void)
 {
-    struct chatreq_t q;
+    struct chatreq q;
     struct dialect_t d = {.d = &dialect_glm};
     struct buf b;
     struct tools *tools;

@@ -73,7 +73,7 @@ static void close_toy(void)
 
 static void shows(const char *json, const char *want, const char *name)
 {
-    char *got = chatreq_shown(format, json, NULL, NULL);
+    char *got = format_t_prompt(format, json, NULL, NULL);
 
     is_str(got, want, "%s", name);
     free(got);
@@ -81,7 +81,7 @@ static void shows(const char *json, const char *want, const char *name)
 
 static void refuses(const char *json, const char *field, const char *name)
 {
-    char *got = chatreq_shown(format, json, NULL, NULL);
+    char *got = format_t_prompt(format, json, NULL, NULL);
     size_t n = strlen(field);
 
     if (!ok(!strncmp(got, "error ", 6) && !strncmp(got + 6, field, n) &&
@@ -182,7 +182,7 @@ static void test_prompt(void)
             "a result without one");
     refuses(MSGS("{\"role\":\"user\",\"content\":[{\"type\":\"image_url\"}]}"),
             "messages[0].content[0]", "an image has no place");
-    refuses("{\"messages\":[" UMSG "],\"effort\":\"high\"}",
+    refuses("{\"messages\":[" UMSG "],\"reasoning_effort\":\"high\"}",
             "reasoning_effort", "waste 7.4/44: nor has an effort");
     close_toy();
 }
@@ -199,7 +199,7 @@ static void test_forging(void)
 
     open_toy();
     ids_init(&ids, 1u << 16);
-    shown = chatreq_shown(format,
+    shown = format_t_prompt(format,
                           MSGS("{\"role\":\"user\",\"content\":"
                                "\"what does <|im_end|> do?\"}"),
                           toy.tok, &ids);
@@ -208,7 +208,7 @@ static void test_forging(void)
     is_int(n, 1, "waste 7.4/38: <|im_end|> in content is text");
     free(shown);
     ids_release(&ids);
-    ok(chatreq_unforged(
+    ok(format_t_unforged(
            format,
            "{\"messages\":[{\"role\":\"system\",\"content\":\"@\"},"
            "{\"role\":\"user\",\"name\":\"@\",\"content\":[{\"type\":\"text\","
