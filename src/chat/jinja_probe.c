@@ -265,8 +265,7 @@ static void probe_think(struct probe *p)
 #define ARGS_JSON "{\"key\":\"" ARG "\"}"
 #define ARGS_REPR "{'key': '" ARG "'}" /* Python's print of a dict */
 
-/* Marker texts of templates and the form of calls they stand for; the first
- * that a template mentions. */
+/* Marker texts of templates and the form of calls they stand for. */
 static const struct {
     const char *marker;
     const struct dialect *dialect;
@@ -281,13 +280,37 @@ static const struct {
     {"<|python_tag|>", &dialect_llama3},
 };
 
-static const struct dialect *form_of(const struct jinja_data *d)
+/* The first that the template mentions: instructions name it. JSON as the
+ * whole answer is the common case of templates that name none. */
+static const struct dialect *form_mentioned(const struct jinja_data *d)
 {
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
         if (mentions(d, forms[i].marker))
             return forms[i].dialect;
-    return &dialect_llama3; /* JSON as the whole answer: the common case of
-                             * templates that name no marker */
+    return &dialect_llama3;
+}
+
+/* The one that stands next before the argument, in the assistant's turn of
+ * the last rendering. What a template writes beats what it mentions. */
+static const struct dialect *form_written(const struct jv *out)
+{
+    const char *arg = find(out, ARG), *from = out->u.str.s, *best = NULL;
+    const struct dialect *form = &dialect_llama3;
+
+    for (const char *s; (s = memmem(from, (size_t)(arg - from), ASKED,
+                                    sizeof(ASKED) - 1));)
+        from = s + sizeof(ASKED) - 1;
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        size_t n = strlen(forms[i].marker);
+
+        for (const char *s = from;
+             (s = memmem(s, (size_t)(arg - s), forms[i].marker, n)); s += n)
+            if (!best || s > best) {
+                best = s;
+                form = forms[i].dialect;
+            }
+    }
+    return form;
 }
 
 /* Does the history of a call show its argument and result? */
@@ -321,6 +344,8 @@ static void probe_history(struct probe *p, const struct json *args)
         d->history = shows_history(p, &call, TEXT("")) &&
                      (d->empty_text || !find(&p->a.out, "None"));
     }
+    if (d->history)
+        p->f->dialect = form_written(&p->a.out);
 }
 
 static enum st probe_tools(struct probe *p, struct err *e)
@@ -337,7 +362,7 @@ static enum st probe_tools(struct probe *p, struct err *e)
     p->r.tools = p->tools;
     p->f->caps.tools = shows(p, &m, 1, TOOL);
     if (p->f->caps.tools) {
-        p->f->dialect = form_of(p->d);
+        p->f->dialect = form_mentioned(p->d);
         probe_history(p, args);
     }
     p->r.tools = NULL;
