@@ -193,6 +193,8 @@ t_fuzz_jinja_format_LDFLAGS = $(fuzz_ldflags)
 # chat: the template language
 unit_tests += t/unit/chat_jinja
 t_unit_chat_jinja_LDADD = $(P_LIBS) $(P_LDLIBS)
+unit_tests += t/unit/chat_jinja_cost
+t_unit_chat_jinja_cost_LDADD = $(P_LIBS) $(P_LDLIBS)
 fuzz_tests += t/fuzz/jinja
 t_fuzz_jinja_SOURCES = t/fuzz/jinja.c $(fuzz_main)
 t_fuzz_jinja_LDADD = $(P_LIBS) $(P_LDLIBS)

@@ -132,20 +132,22 @@ enum st jcase_map(struct jx *x, const struct jv *str, enum jcase how,
     return st;
 }
 
-bool jcase_is(const struct jv *str, enum jcase how)
+enum st jcase_is(struct jx *x, const struct jv *str, enum jcase how,
+                 struct jv *out)
 {
     const char *s = str->u.str.s;
     size_t n = str->u.str.n;
-    bool any = false;
+    bool any = false, other = false;
+    enum st st = jx_pay(x, n / 4);
     uint32_t cp;
 
-    for (size_t at = 0; at < n;) {
+    for (size_t at = 0; at < n && !other && !st;) {
         at += jchar(s + at, n - at, &cp);
         if (!cased(cp))
             continue;
         any = true;
-        if ((jchar_lower(cp) == cp) == (how == JCASE_UPPER))
-            return false;
+        other = (jchar_lower(cp) == cp) == (how == JCASE_UPPER);
     }
-    return any;
+    *out = jv_bool(any && !other, jv_is_markup(str));
+    return st;
 }

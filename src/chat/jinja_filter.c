@@ -140,6 +140,8 @@ static enum st f_round(const struct jin *in, struct jv *out)
 
     if (!st)
         st = jin_str(in, 1, &how);
+    if (!st)
+        st = jx_pay(in->x, 20); /* writing and reading 600 digits */
     if (st)
         return st;
     if (!jv_num_of(in->v, &d))

@@ -251,6 +251,8 @@ static enum st url_quote(struct jx *x, const struct jv *v, enum quote how,
     struct jv s;
     enum st st = jv_text(x, v, &s);
 
+    if (!st)
+        st = jx_pay(x, s.u.str.n / 8);
     for (size_t i = 0; !st && i < s.u.str.n; i++) {
         unsigned char c = (unsigned char)s.u.str.s[i];
         char hex[4];
@@ -438,6 +440,8 @@ static enum st f_wordcount(const struct jin *in, struct jv *out)
     enum st st = jv_text(in->x, in->v, &s);
     uint32_t cp;
 
+    if (!st)
+        st = jx_pay(in->x, s.u.str.n / 8);
     for (size_t at = 0; !st && at < s.u.str.n;) {
         enum uni_class c;
 

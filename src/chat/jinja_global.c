@@ -135,6 +135,8 @@ static enum st g_strftime(const struct jin *in, struct jv *out)
     size_t n;
     enum st st = jin_str(in, 0, &f);
 
+    if (!st)
+        st = jx_pay(in->x, 20);
     if (st)
         return st;
     if (f.u.str.n > TIME_FORMAT_MAX)

@@ -46,7 +46,9 @@ static enum st dump_str(struct dump *d, const struct jv *v, bool quotes)
         size_t m = escape(cp, d->how->ascii, esc);
 
         if (m) {
-            st = jbuild_part(d->b, v, run, i - run);
+            st = jx_pay(d->x, 1);
+            if (!st)
+                st = jbuild_part(d->b, v, run, i - run);
             if (!st)
                 st = jbuild_add(d->b, esc, m, jv_markup_at(v, i));
             run = i + len;

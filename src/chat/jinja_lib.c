@@ -68,17 +68,23 @@ static enum st bind(struct jin *in, const char *args)
     return ST_OK;
 }
 
+static uint64_t bytes_of(const struct jv *v)
+{
+    return v->type == JV_STR ? v->u.str.n : 0;
+}
+
 enum st jentry_call(struct jx *x, const struct jentry *e, const struct jv *v,
                     const struct jargs *a, struct jv *out)
 {
     struct jin in = {.x = x, .name = e->name, .v = v, .all = a};
-    uint64_t bytes = v && v->type == JV_STR ? v->u.str.n : 0;
+    uint64_t bytes = v ? bytes_of(v) : 0;
     enum st st;
 
     *out = jv_undef();
     for (size_t i = 0; i < a->n; i++)
-        if (a->pos[i].type == JV_STR)
-            bytes += a->pos[i].u.str.n;
+        bytes += bytes_of(&a->pos[i]);
+    for (size_t i = 0; i < a->n_kw; i++)
+        bytes += bytes_of(&a->kw[i].value);
     st = jx_pay(x, 1 + a->n + a->n_kw + bytes / 16);
     if (!st && strcmp(e->args, "*"))
         st = bind(&in, e->args);
@@ -215,7 +221,8 @@ enum st jx_path(struct jx *x, const struct jv *v, const struct jv *path,
     s = path->u.str.s;
     n = path->u.str.n;
     *out = *v;
-    do {
+    st = jx_pay(x, 1 + n / 16);
+    while (!st && at <= n) {
         const char *dot = n > at ? memchr(s + at, '.', n - at) : NULL;
         size_t len = dot ? (size_t)(dot - s) - at : n - at;
         struct jv key = jv_cut(path, at, len), from = *out;
@@ -230,7 +237,7 @@ enum st jx_path(struct jx *x, const struct jv *v, const struct jv *path,
         if (!st)
             st = jop_item(x, &from, &key, out);
         at += len + 1;
-    } while (!st && at <= n);
+    }
     return st;
 }
 

@@ -64,9 +64,15 @@ enum jcase { JCASE_UPPER, JCASE_LOWER, JCASE_CAPITAL, JCASE_TITLE,
 /* JCASE_TITLE is str.title, JCASE_WORDS the title filter. */
 enum st jcase_map(struct jx *x, const struct jv *str, enum jcase how,
                   struct jv *out) MUST_CHECK;
-bool jcase_is(const struct jv *str, enum jcase how); /* UPPER, LOWER */
+/* Is all of it JCASE_UPPER, JCASE_LOWER? */
+enum st jcase_is(struct jx *x, const struct jv *str, enum jcase how,
+                 struct jv *out) MUST_CHECK;
 
-/* --- comparing (jinja_op.c) --------------------------------------------- */
+/* --- comparing (jinja_value.c, jinja_op.c) ------------------------------ */
+
+/* The value of a key of a dict; NULL: absent. A list is no key: absent. */
+enum st jx_find(struct jx *x, const struct jdict *d, const struct jv *key,
+                struct jv **found) MUST_CHECK;
 
 enum st jx_equal(struct jx *x, const struct jv *a, const struct jv *b,
                  bool *out) MUST_CHECK;

@@ -81,9 +81,9 @@ static enum st ends(const struct jin *in, enum end end, struct jv *out)
         for (size_t i = 0; i < w->u.list->n && !yes && !st; i++) {
             const struct jv *one = &w->u.list->p[i];
 
-            st = jx_pay(in->x, 1);
-            if (!st && one->type != JV_STR)
+            if (one->type != JV_STR)
                 return jx_fail(in->x, "%s takes strings", in->name);
+            st = jx_pay(in->x, 1 + one->u.str.n / 16);
             yes = has_end(&s, one, end);
         }
     } else {
@@ -470,26 +470,25 @@ static enum st m_is(const struct jin *in, struct jv *out)
     const char *s = in->v->u.str.s;
     size_t n = in->v->u.str.n;
     bool yes = n > 0 || !strcmp(in->name, "isascii");
+    enum st st = jx_pay(in->x, n / 8);
     uint32_t cp;
 
-    for (size_t at = 0; at < n && yes;) {
+    for (size_t at = 0; at < n && yes && !st;) {
         at += jchar(s + at, n - at, &cp);
         yes = in_class(in->name, cp);
     }
     *out = jv_bool(yes, jv_is_markup(in->v));
-    return ST_OK;
+    return st;
 }
 
 static enum st m_islower(const struct jin *in, struct jv *out)
 {
-    *out = jv_bool(jcase_is(in->v, JCASE_LOWER), jv_is_markup(in->v));
-    return ST_OK;
+    return jcase_is(in->x, in->v, JCASE_LOWER, out);
 }
 
 static enum st m_isupper(const struct jin *in, struct jv *out)
 {
-    *out = jv_bool(jcase_is(in->v, JCASE_UPPER), jv_is_markup(in->v));
-    return ST_OK;
+    return jcase_is(in->x, in->v, JCASE_UPPER, out);
 }
 
 const struct jentry jmethod_str[] = {

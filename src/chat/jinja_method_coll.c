@@ -199,18 +199,10 @@ const struct jentry jmethod_list[] = {
 
 /* --- dicts ---------------------------------------------------------------- */
 
-static enum st paid_find(const struct jin *in, const struct jv **found)
-{
-    enum st st = jx_pay(in->x, 1 + in->v->u.dict->n / 8);
-
-    *found = st ? NULL : jv_find(in->v, in->arg[0]);
-    return st;
-}
-
 static enum st m_get(const struct jin *in, struct jv *out)
 {
-    const struct jv *found;
-    enum st st = paid_find(in, &found);
+    struct jv *found;
+    enum st st = jx_find(in->x, in->v->u.dict, in->arg[0], &found);
 
     *out = found ? *found : in->arg[1] ? *in->arg[1] : jv_none();
     return st;
@@ -218,8 +210,8 @@ static enum st m_get(const struct jin *in, struct jv *out)
 
 static enum st m_setdefault(const struct jin *in, struct jv *out)
 {
-    const struct jv *found;
-    enum st st = paid_find(in, &found);
+    struct jv *found;
+    enum st st = jx_find(in->x, in->v->u.dict, in->arg[0], &found);
 
     *out = found ? *found : in->arg[1] ? *in->arg[1] : jv_none();
     if (!st && !found)
@@ -230,9 +222,9 @@ static enum st m_setdefault(const struct jin *in, struct jv *out)
 static enum st m_dict_pop(const struct jin *in, struct jv *out)
 {
     struct jdict *d = in->v->u.dict;
-    const struct jv *found;
+    struct jv *found;
     size_t i = 0;
-    enum st st = paid_find(in, &found);
+    enum st st = jx_find(in->x, in->v->u.dict, in->arg[0], &found);
 
     if (st)
         return st;

@@ -48,122 +48,92 @@ static int num_order(const struct jv *a, const struct jv *b)
 
 /* --- equality ------------------------------------------------------------- */
 
-/* One comparison. Without `x` it has a fixed allowance, and is false when
- * that is used up. */
-struct equal {
-    struct jx *x;
-    uint64_t left;
-    int depth;
+static enum st equal_lists(struct jx *x, const struct jlist *a,
+                           const struct jlist *b, bool *same)
+{
+    enum st st = ST_OK;
+
+    *same = a == b;
+    if (a == b || a->n != b->n || a->tuple != b->tuple)
+        return ST_OK;
+    *same = true;
+    for (size_t i = 0; i < a->n && *same && !st; i++)
+        st = jx_equal(x, &a->p[i], &b->p[i], same);
+    return st;
+}
+
+static enum st equal_dicts(struct jx *x, const struct jdict *a,
+                           const struct jdict *b, bool *same)
+{
+    struct jv *other;
+    enum st st = ST_OK;
+
+    *same = a == b;
+    if (a == b || a->n != b->n || a->ns || b->ns)
+        return ST_OK;
+    *same = true;
+    for (size_t i = 0; i < a->n && *same && !st; i++) {
+        st = jx_find(x, b, &a->p[i].key, &other);
+        *same = other != NULL;
+        if (other && !st)
+            st = jx_equal(x, &a->p[i].value, other, same);
+    }
+    return st;
+}
+
+static enum st equal_nested(struct jx *x, const struct jv *a,
+                            const struct jv *b, bool *same)
+{
+    enum st st = jx_enter(x);
+
+    if (st)
+        return st;
+    st = a->type == JV_LIST
+             ? equal_lists(x, a->u.list, b->u.list, same)
+             : equal_dicts(x, a->u.dict, b->u.dict, same);
+    jx_leave(x);
+    return st;
+}
+
+static enum st equal_strings(struct jx *x, const struct jstr *a,
+                             const struct jstr *b, bool *same)
+{
     enum st st;
-};
-#define EQUAL_ALLOWANCE (1u << 20)
-#define EQUAL_DEPTH 200
 
-static bool equal_pay(struct equal *q, uint64_t steps)
-{
-    if (q->x) {
-        q->st = jx_pay(q->x, steps);
-        return !q->st;
-    }
-    if (steps > q->left) {
-        q->left = 0;
-        return false;
-    }
-    q->left -= steps;
-    return true;
-}
-
-static bool equal(struct equal *q, const struct jv *a, const struct jv *b);
-
-static bool equal_lists(struct equal *q, const struct jlist *a,
-                        const struct jlist *b)
-{
-    if (a == b)
-        return true;
-    if (a->n != b->n || a->tuple != b->tuple)
-        return false;
-    for (size_t i = 0; i < a->n; i++)
-        if (!equal(q, &a->p[i], &b->p[i]))
-            return false;
-    return true;
-}
-
-static bool equal_dicts(struct equal *q, const struct jv *a,
-                        const struct jv *b)
-{
-    const struct jdict *d = a->u.dict;
-
-    if (d == b->u.dict)
-        return true;
-    if (d->n != b->u.dict->n || d->ns || b->u.dict->ns)
-        return false;
-    for (size_t i = 0; i < d->n; i++) {
-        const struct jv *other;
-
-        if (!equal_pay(q, 1 + d->n / 8))
-            return false;
-        other = jv_find(b, &d->p[i].key);
-        if (!other || !equal(q, &d->p[i].value, other))
-            return false;
-    }
-    return true;
-}
-
-static bool equal_nested(struct equal *q, const struct jv *a,
-                         const struct jv *b)
-{
-    bool same;
-
-    if (q->depth >= EQUAL_DEPTH) {
-        if (q->x)
-            q->st = jx_limit(q->x, "nests values too deeply");
-        return false;
-    }
-    q->depth++;
-    same = a->type == JV_LIST ? equal_lists(q, a->u.list, b->u.list)
-                              : equal_dicts(q, a, b);
-    q->depth--;
-    return same;
-}
-
-static bool equal(struct equal *q, const struct jv *a, const struct jv *b)
-{
-    if (!equal_pay(q, 1))
-        return false;
-    if (is_num(a) && is_num(b))
-        return num_order(a, b) == 0;
-    if (a->type != b->type)
-        return false;
-    switch (a->type) {
-    case JV_UNDEF:
-    case JV_NONE:
-        return true;
-    case JV_STR:
-        return a->u.str.n == b->u.str.n &&
-               equal_pay(q, a->u.str.n / 16) &&
-               !memcmp(a->u.str.s, b->u.str.s, a->u.str.n);
-    case JV_FUNC:
-        return a->u.fn == b->u.fn;
-    default:
-        return equal_nested(q, a, b);
-    }
-}
-
-bool jv_equal(const struct jv *a, const struct jv *b)
-{
-    struct equal q = {.left = EQUAL_ALLOWANCE};
-
-    return equal(&q, a, b);
+    if (a->n != b->n)
+        return ST_OK;
+    st = jx_pay(x, a->n / 16);
+    *same = !st && !memcmp(a->s, b->s, a->n);
+    return st;
 }
 
 enum st jx_equal(struct jx *x, const struct jv *a, const struct jv *b,
                  bool *out)
 {
-    struct equal q = {.x = x};
+    enum st st = jx_pay(x, 1);
 
-    q.depth = x->depth;
-    *out = equal(&q, a, b) && !q.st;
-    return q.st;
+    *out = false;
+    if (st)
+        return st;
+    if (is_num(a) && is_num(b)) {
+        *out = num_order(a, b) == 0;
+        return ST_OK;
+    }
+    if (a->type != b->type)
+        return ST_OK;
+    switch (a->type) {
+    case JV_STR:
+        return equal_strings(x, &a->u.str, &b->u.str, out);
+    case JV_LIST:
+    case JV_DICT:
+        return equal_nested(x, a, b, out);
+    case JV_FUNC:
+        *out = a->u.fn == b->u.fn;
+        return ST_OK;
+    default:
+        *out = true;
+        return ST_OK;
+    }
 }
 
 /* --- order ---------------------------------------------------------------- */
@@ -226,6 +196,7 @@ enum st jx_contains(struct jx *x, const struct jv *hay,
                     const struct jv *needle, bool *out)
 {
     enum st st = ST_OK;
+    struct jv *found;
     size_t at;
 
     *out = false;
@@ -242,8 +213,8 @@ enum st jx_contains(struct jx *x, const struct jv *hay,
         *out = at != SIZE_MAX;
         return st;
     case JV_DICT:
-        st = jx_pay(x, 1 + hay->u.dict->n / 8);
-        *out = !st && jv_find(hay, needle);
+        st = jx_find(x, hay->u.dict, needle, &found);
+        *out = !st && found;
         return st;
     case JV_LIST:
         for (size_t i = 0; i < hay->u.list->n && !*out && !st; i++)
@@ -488,7 +459,10 @@ static enum st modulo_str(struct jx *x, const struct jv *a,
 {
     struct jargs args = {.pos = b, .n = 1};
     struct jin in = {.x = x, .name = "%", .v = a, .all = &args};
+    enum st st = jx_pay(x, a->u.str.n / 16);
 
+    if (st)
+        return st;
     if (b->type == JV_LIST && b->u.list->tuple) {
         args.pos = b->u.list->p;
         args.n = b->u.list->n;

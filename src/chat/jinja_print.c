@@ -70,7 +70,9 @@ static enum st repr_str(const struct jv *v, bool markup, struct jbuild *b)
         size_t m = repr_escape(cp, quote[0], esc);
 
         if (m) {
-            st = jbuild_part(b, v, run, i - run);
+            st = jx_pay(b->x, 1);
+            if (!st)
+                st = jbuild_part(b, v, run, i - run);
             if (!st)
                 st = jbuild_add(b, esc, m, jv_markup_at(v, i));
             run = i + len;

@@ -34,12 +34,11 @@ static enum st char_item(struct jx *x, const struct jv *a, int64_t i,
 static enum st dict_item(struct jx *x, const struct jv *a,
                          const struct jv *key, struct jv *out)
 {
-    const struct jv *found;
-    enum st st = jx_pay(x, 1 + a->u.dict->n / 8);
+    struct jv *found;
+    enum st st = jx_find(x, a->u.dict, key, &found);
 
     if (st)
         return st;
-    found = jv_find(a, key);
     if (found)
         *out = *found;
     else if (!a->u.dict->ns && method(x, a, key, out) &&

@@ -71,6 +71,9 @@ static enum st key_of(struct jx *x, const struct by *by,
 static enum st keyed_of(struct jx *x, const struct jv *v, const struct by *by,
                         struct keyed **out, size_t *n)
 {
+    size_t path_bytes = by->path && by->path->type == JV_STR
+                            ? by->path->u.str.n
+                            : 0;
     struct jv items;
     enum st st = jop_iterate(x, v, &items);
 
@@ -85,7 +88,7 @@ static enum st keyed_of(struct jx *x, const struct jv *v, const struct by *by,
         struct keyed *k = &(*out)[*n];
 
         k->item = items.u.list->p[*n];
-        st = jx_pay(x, 1);
+        st = jx_pay(x, 1 + path_bytes / 16);
         if (!st)
             st = key_of(x, by, &k->item, &k->key);
     }

@@ -97,7 +97,7 @@ static enum st t_lower(const struct jin *in, struct jv *out)
     struct jv s;
     enum st st = jv_text(in->x, in->v, &s);
 
-    return st ? st : yes(jcase_is(&s, JCASE_LOWER), out);
+    return st ? st : jcase_is(in->x, &s, JCASE_LOWER, out);
 }
 
 static enum st t_upper(const struct jin *in, struct jv *out)
@@ -105,7 +105,7 @@ static enum st t_upper(const struct jin *in, struct jv *out)
     struct jv s;
     enum st st = jv_text(in->x, in->v, &s);
 
-    return st ? st : yes(jcase_is(&s, JCASE_UPPER), out);
+    return st ? st : jcase_is(in->x, &s, JCASE_UPPER, out);
 }
 
 static enum st t_filter(const struct jin *in, struct jv *out)

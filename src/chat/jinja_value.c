@@ -168,18 +168,44 @@ static bool may_be_key(const struct jv *key)
     }
 }
 
+/* What a glance tells; looking closer is paid for. */
+static bool may_equal(const struct jv *a, const struct jv *b)
+{
+    if (a->type != JV_STR || b->type != JV_STR)
+        return a->type != JV_STR && b->type != JV_STR;
+    return a->u.str.n == b->u.str.n &&
+           (!a->u.str.n || a->u.str.s[0] == b->u.str.s[0]);
+}
+
+enum st jx_find(struct jx *x, const struct jdict *d, const struct jv *key,
+                struct jv **found)
+{
+    enum st st = jx_pay(x, 1 + d->n / 8);
+    bool same = false;
+
+    *found = NULL;
+    for (size_t i = 0; i < d->n && may_be_key(key) && !same && !st; i++) {
+        if (!may_equal(&d->p[i].key, key))
+            continue;
+        st = jx_equal(x, &d->p[i].key, key, &same); /* scalars */
+        if (same)
+            *found = &d->p[i].value;
+    }
+    return st;
+}
+
 enum st jv_set(struct jx *x, struct jv dict, struct jv key, struct jv value)
 {
     struct jdict *d = dict.u.dict;
     struct jv *old;
-    enum st st = jx_pay(x, 1 + d->n / 8);
+    enum st st;
 
-    if (st)
-        return st;
     if (!may_be_key(&key))
         return jx_fail(x, "a key of type %s: keys are strings and numbers",
                        jv_type_word(&key));
-    old = (struct jv *)jv_find(&dict, &key);
+    st = jx_find(x, d, &key, &old);
+    if (st)
+        return st;
     if (old) {
         *old = value;
         return ST_OK;
@@ -472,18 +498,6 @@ const struct jv *jv_get(const struct jv *dict, const char *key)
         return NULL;
     for (size_t i = 0; i < d->n; i++)
         if (jv_is(&d->p[i].key, key))
-            return &d->p[i].value;
-    return NULL;
-}
-
-const struct jv *jv_find(const struct jv *dict, const struct jv *key)
-{
-    const struct jdict *d = dict->u.dict;
-
-    if (dict->type != JV_DICT || !may_be_key(key))
-        return NULL;
-    for (size_t i = 0; i < d->n; i++) /* scalars: no recursion */
-        if (jv_equal(&d->p[i].key, key))
             return &d->p[i].value;
     return NULL;
 }

@@ -116,7 +116,7 @@ struct jv jv_lit(const char *literal);                   /* markup */
 struct jv jv_new_list(struct jx *x);
 struct jv jv_new_dict(struct jx *x);
 enum st jv_push(struct jx *x, struct jv list, struct jv item) MUST_CHECK;
-/* Set or replace. */
+/* Set, or replace the value of an equal key. */
 enum st jv_set(struct jx *x, struct jv dict, struct jv key, struct jv value)
     MUST_CHECK;
 /* A JSON tree as a value of the given provenance. Numbers written without
@@ -142,7 +142,6 @@ struct jv jbuild_done(struct jbuild *b);
 /* --- reading values ---------------------------------------------------- */
 
 bool jv_truthy(const struct jv *v);
-bool jv_equal(const struct jv *a, const struct jv *b);
 /* Is it a string equal to this? */
 bool jv_is(const struct jv *v, const char *literal);
 const char *jv_type_word(const struct jv *v); /* "string", "list", ... */
@@ -153,7 +152,6 @@ static inline bool jv_markup_at(const struct jv *v, size_t i)
 }
 /* NULL when absent. */
 const struct jv *jv_get(const struct jv *dict, const char *key);
-const struct jv *jv_find(const struct jv *dict, const struct jv *key);
 /* str(): what {{ v }} prints. undefined is empty, none is "None". */
 enum st jv_print(struct jx *x, const struct jv *v, struct jbuild *out)
     MUST_CHECK;
