@@ -87,8 +87,7 @@ lookup(struct jev *v, const struct jname *name, struct jv *out)
             }
         }
     }
-    *out = jlib_global(&v->x, name->s.s, name->s.n);
-    return ST_OK;
+    return jlib_global(&v->x, name->s.s, name->s.n, out);
 }
 
 /* --- lists --------------------------------------------------------------- */

@@ -27,18 +27,22 @@ static enum st f_abs(const struct jin *in, struct jv *out)
     return ST_OK;
 }
 
-/* The string without white space around it, in text[80]; false: too long for
- * a number. */
-static bool number_text(struct jx *x, const struct jv *v, char *text)
+#define NUMBER_TEXT 80
+
+/* The string without white space around it, in text[NUMBER_TEXT]; empty: that
+ * is no number. */
+static enum st number_text(struct jx *x, const struct jv *v, char *text)
 {
     struct jv s;
+    enum st st = jstr_strip(x, v, NULL, JSTRIP_LEFT | JSTRIP_RIGHT, &s);
 
-    if (jstr_strip(x, v, NULL, JSTRIP_LEFT | JSTRIP_RIGHT, &s) ||
-        !s.u.str.n || s.u.str.n >= 80 || memchr(s.u.str.s, 0, s.u.str.n))
-        return false;
+    text[0] = 0;
+    if (st || !s.u.str.n || s.u.str.n >= NUMBER_TEXT ||
+        memchr(s.u.str.s, 0, s.u.str.n))
+        return st;
     memcpy(text, s.u.str.s, s.u.str.n);
     text[s.u.str.n] = 0;
-    return true;
+    return ST_OK;
 }
 
 static bool parse_int(const char *text, int64_t base, int64_t *out)
@@ -75,7 +79,7 @@ static enum st f_int(const struct jin *in, struct jv *out)
 {
     bool markup = jv_is_markup(in->v);
     int64_t base = 10, i;
-    char text[80];
+    char text[NUMBER_TEXT];
     double d;
     enum st st = jin_int(in, 1, &base);
 
@@ -88,29 +92,34 @@ static enum st f_int(const struct jin *in, struct jv *out)
         int_of_float(in->v->u.d, markup, out);
     else if (jv_int_of(in->v, &i))
         *out = jv_int(i, markup);
-    else if (in->v->type == JV_STR && number_text(in->x, in->v, text)) {
-        if (parse_int(text, base, &i))
-            *out = jv_int(i, markup);
-        else if (base == 10 && num_parse_double(text, strlen(text), &d))
-            int_of_float(d, markup, out);
-    }
-    return ST_OK;
+    if (in->v->type != JV_STR)
+        return ST_OK;
+    st = number_text(in->x, in->v, text);
+    if (parse_int(text, base, &i))
+        *out = jv_int(i, markup);
+    else if (base == 10 && num_parse_double(text, strlen(text), &d))
+        int_of_float(d, markup, out);
+    return st;
 }
 
 static enum st f_float(const struct jin *in, struct jv *out)
 {
     bool markup = jv_is_markup(in->v);
-    char text[80];
+    char text[NUMBER_TEXT];
+    const char *s = text;
     double d;
+    enum st st;
 
     *out = in->arg[0] ? *in->arg[0] : jv_float(0, true);
     if (jv_num_of(in->v, &d))
         *out = jv_float(d, markup);
-    else if (in->v->type == JV_STR && number_text(in->x, in->v, text) &&
-             num_parse_double(text[0] == '+' ? text + 1 : text,
-                              strlen(text) - (text[0] == '+'), &d))
+    if (in->v->type != JV_STR)
+        return ST_OK;
+    st = number_text(in->x, in->v, text);
+    s += *s == '+';
+    if (num_parse_double(s, strlen(s), &d))
         *out = jv_float(d, markup);
-    return ST_OK;
+    return st;
 }
 
 /* round() of Python: to even, on the decimal digits. */
@@ -149,6 +158,8 @@ static enum st f_round(const struct jin *in, struct jv *out)
                        jv_type_word(in->v));
     *out = *in->v;
     if (jv_is(&how, "common")) {
+        if (in->v->type == JV_BOOL)
+            *out = jv_int(in->v->u.b, in->v->markup);
         if (in->v->type == JV_FLOAT)
             out->u.d = round_common(d, digits);
         else if (digits < 0)
@@ -173,12 +184,8 @@ static enum st f_attr(const struct jin *in, struct jv *out)
         return jx_fail(in->x, "attr of something undefined");
     if (name->type != JV_STR)
         return jx_fail(in->x, "attr: the name must be a string");
-    if (in->v->type == JV_DICT && !in->v->u.dict->ns) { /* not its keys */
-        if (jlib_method(in->x, in->v, name->u.str.s, name->u.str.n, out) &&
-            out->type == JV_UNDEF)
-            return jx_full(in->x);
-        return ST_OK;
-    }
+    if (in->v->type == JV_DICT && !in->v->u.dict->ns) /* not its keys */
+        return jlib_method(in->x, in->v, name->u.str.s, name->u.str.n, out);
     return jop_attr(in->x, in->v, name->u.str.s, name->u.str.n, out);
 }
 

@@ -270,12 +270,11 @@ static const struct jentry globals[] = {
     {NULL, NULL, NULL},
 };
 
-struct jv jlib_global(struct jx *x, const char *name, size_t n)
+enum st jlib_global(struct jx *x, const char *name, size_t n, struct jv *out)
 {
     const struct jentry *e = jentry_find(globals, name, n);
-    struct jv none = jv_none(), out;
+    struct jv none = jv_none();
 
-    if (!e || jx_bind(x, e, &none, &out))
-        return jv_undef();
-    return out;
+    *out = jv_undef();
+    return e ? jx_bind(x, e, &none, out) : ST_OK;
 }

@@ -285,8 +285,8 @@ enum st jlib_filter(struct jx *x, const char *name, size_t n,
     return jentry_call(x, e, v, a, out);
 }
 
-bool jlib_method(struct jx *x, const struct jv *self, const char *name,
-                 size_t n, struct jv *out)
+enum st jlib_method(struct jx *x, const struct jv *self, const char *name,
+                    size_t n, struct jv *out)
 {
     const struct jentry *e = NULL;
 
@@ -297,9 +297,5 @@ bool jlib_method(struct jx *x, const struct jv *self, const char *name,
         e = jentry_find(jmethod_list, name, n);
     else if (self->type == JV_DICT)
         e = jentry_find(jmethod_dict, name, n);
-    if (!e)
-        return false;
-    if (jx_bind(x, e, self, out))
-        *out = jv_undef();
-    return true;
+    return e ? jx_bind(x, e, self, out) : ST_OK;
 }

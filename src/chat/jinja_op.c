@@ -213,6 +213,10 @@ enum st jx_contains(struct jx *x, const struct jv *hay,
         *out = at != SIZE_MAX;
         return st;
     case JV_DICT:
+        if (needle->type == JV_DICT ||
+            (needle->type == JV_LIST && !needle->u.list->tuple))
+            return jx_fail(x, "%s in dict: it cannot be a key",
+                           jv_type_word(needle));
         st = jx_find(x, hay->u.dict, needle, &found);
         *out = !st && found;
         return st;

@@ -3,12 +3,12 @@
 
 /* --- items ---------------------------------------------------------------- */
 
-/* A method by a name that may be of a caller: only ours are found. */
-static bool method(struct jx *x, const struct jv *a, const struct jv *key,
-                   struct jv *out)
+static enum st method(struct jx *x, const struct jv *a, const struct jv *key,
+                      struct jv *out)
 {
-    return key->type == JV_STR && key->u.str.n < 32 &&
-           jlib_method(x, a, key->u.str.s, key->u.str.n, out);
+    return key->type == JV_STR
+               ? jlib_method(x, a, key->u.str.s, key->u.str.n, out)
+               : ST_OK;
 }
 
 static enum st char_item(struct jx *x, const struct jv *a, int64_t i,
@@ -41,10 +41,9 @@ static enum st dict_item(struct jx *x, const struct jv *a,
         return st;
     if (found)
         *out = *found;
-    else if (!a->u.dict->ns && method(x, a, key, out) &&
-             out->type == JV_UNDEF)
-        return jx_full(x);
-    return ST_OK;
+    else if (!a->u.dict->ns)
+        st = method(x, a, key, out);
+    return st;
 }
 
 enum st jop_item(struct jx *x, const struct jv *a, const struct jv *key,
@@ -68,9 +67,7 @@ enum st jop_item(struct jx *x, const struct jv *a, const struct jv *key,
             *out = a->u.list->p[i];
         return ST_OK;
     }
-    if (method(x, a, key, out) && out->type == JV_UNDEF)
-        return jx_full(x);
-    return ST_OK;
+    return method(x, a, key, out);
 }
 
 /* groupby yields pairs whose parts have names, in Jinja2. */
@@ -94,6 +91,7 @@ enum st jop_attr(struct jx *x, const struct jv *a, const char *name, size_t n,
                  struct jv *out)
 {
     struct jv key = jv_span(name, n, true);
+    enum st st = ST_OK;
 
     *out = jv_undef();
     if (a->type == JV_UNDEF)
@@ -102,12 +100,11 @@ enum st jop_attr(struct jx *x, const struct jv *a, const char *name, size_t n,
     if (a->type != JV_DICT || !a->u.dict->ns) {
         if (pair_attr(a, name, n, out))
             return ST_OK;
-        if (jlib_method(x, a, name, n, out))
-            return out->type == JV_UNDEF ? jx_full(x) : ST_OK;
+        st = jlib_method(x, a, name, n, out);
     }
-    if (a->type == JV_DICT)
-        return dict_item(x, a, &key, out);
-    return ST_OK;
+    if (!st && out->type == JV_UNDEF && a->type == JV_DICT)
+        st = dict_item(x, a, &key, out);
+    return st;
 }
 
 /* --- slices --------------------------------------------------------------- */

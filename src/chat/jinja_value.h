@@ -199,11 +199,12 @@ enum st jlib_filter(struct jx *x, const char *name, size_t n,
 enum st jlib_test(struct jx *x, const char *name, size_t n,
                   const struct jv *v, const struct jargs *a, bool *out)
     MUST_CHECK;
-/* Bound method of a value; false when it has none of that name. */
-bool jlib_method(struct jx *x, const struct jv *self, const char *name,
-                 size_t n, struct jv *out);
+/* Bound method of a value; JV_UNDEF when it has none of that name. */
+enum st jlib_method(struct jx *x, const struct jv *self, const char *name,
+                    size_t n, struct jv *out) MUST_CHECK;
 /* range, namespace, dict, raise_exception, strftime_now, joiner, cycler, ...
  * JV_UNDEF when there is none of that name. */
-struct jv jlib_global(struct jx *x, const char *name, size_t n);
+enum st jlib_global(struct jx *x, const char *name, size_t n, struct jv *out)
+    MUST_CHECK;
 
 #endif

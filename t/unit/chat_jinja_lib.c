@@ -317,6 +317,48 @@ static void errors(void)
 
 /* --- bytes that are not UTF-8, and JSON numbers --------------------------- */
 
+/* Too little memory is a limit, never another answer. */
+static void no_memory(void)
+{
+    static const char *const cases[][2] = {
+        {"{{ range is defined }}", "True"},
+        {"{{ d.items is defined }}", "True"},
+        {"{{ d['items'] is defined }}", "True"},
+        {"{{ u.upper is defined }}", "True"},
+        {"{{ d|attr('keys') is defined }}", "True"},
+        {"{{ d.items()|list|length }}", "0"},
+        {"{{ 5|string }}", "5"}, {"{{ u ~ 1 }}", "x1"},
+        {"{{ namespace(a=1).a }}", "1"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *s = cases[i][0];
+        struct jinja_run run = {.max_steps = 1000, .max_out = 1000};
+        struct jpair vars[] = {{jv_lit("u"), jv_lit("x")},
+                               {jv_lit("d"), jv_undef()}};
+        struct jinja *t = NULL;
+        enum st st = ST_LIMIT;
+        bool same = false;
+
+        fresh();
+        vars[1].value = jv_new_dict(&jx);
+        BUG_ON(jinja_compile(&t, s, strlen(s), "test", &err));
+        run.vars = vars;
+        run.n_vars = 2;
+        for (size_t max = 16; st == ST_LIMIT && max < 65536; max += 16) {
+            struct arena small;
+
+            arena_init(&small, max);
+            run.arena = &small;
+            st = jinja_render(t, &run, &err);
+            same = !st && jv_is(&run.out, cases[i][1]);
+            arena_release(&small);
+        }
+        ok(same, "%s in every size of memory", s);
+        jinja_free(t);
+    }
+}
+
 static void odd_bytes(void)
 {
     static const char *const filters[] = {
@@ -363,6 +405,7 @@ int main(void)
     no_map();
     limits();
     errors();
+    no_memory();
     odd_bytes();
     numbers();
     arena_release(&arena);
