@@ -3,6 +3,8 @@
  * rules are chat/history.h). */
 #include "api/body_int.h"
 
+#include "base/ascii.h"
+
 static enum st bad_call(struct body_parse *p, size_t i, size_t j,
                         const char *field, const char *text)
 {
@@ -12,21 +14,13 @@ static enum st bad_call(struct body_parse *p, size_t i, size_t j,
     return body_bad_msg(p, i, where, text);
 }
 
-static bool is_blank(struct text t)
-{
-    for (size_t i = 0; i < t.n; i++)
-        if (!strchr(" \t\r\n", t.s[i]) || !t.s[i])
-            return false;
-    return true;
-}
-
 /* OpenAI's way is a string that holds JSON; what a model wrote need not. */
 static void take_string(struct body_parse *p, struct text s,
                         struct chat_call *out)
 {
     const struct json *v;
 
-    if (is_blank(s))
+    if (ascii_blank(s.s, s.n))
         return;
     out->sent = s;
     if (!json_parse(&v, p->a, s.s, s.n, NULL) && v->type == JSON_OBJ)

@@ -86,11 +86,6 @@ static const char *bad_name(const struct json *v)
     return NULL;
 }
 
-static bool same(struct text a, struct text b)
-{
-    return a.n == b.n && !memcmp(a.s, b.s, a.n);
-}
-
 static enum st take_tool(struct body_parse *p, const struct json *item,
                          const char *where, size_t i, struct chat_tool *out)
 {
@@ -166,7 +161,7 @@ enum st body_tool_list(struct body_parse *p, const struct json *list,
         if (st)
             return st;
         for (size_t k = first; k < p->n_tools; k++)
-            if (same(p->tools[k].name, t->name))
+            if (text_same(p->tools[k].name, t->name))
                 return bad_tool(p, where, i, ".function.name",
                                 "another tool has this name");
         p->n_tools++;
@@ -193,7 +188,7 @@ static enum st take_named(struct body_parse *p, const struct json *v)
     r->tool_choice = TOOLS_NAMED;
     r->tool_named = name->str;
     for (size_t i = 0; i < p->n_tools; i++)
-        if (same(p->tools[i].name, name->str))
+        if (text_same(p->tools[i].name, name->str))
             return ST_OK;
     return bad_choice(p, p->n_tools ? "names a function that is not in tools"
                                     : "is only allowed when tools are "

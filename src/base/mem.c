@@ -163,3 +163,13 @@ bool span_is(struct span s, const char *literal)
 
     return s.n == n && (n == 0 || memcmp(s.s, literal, n) == 0);
 }
+
+bool text_is(struct text t, const char *literal)
+{
+    return span_is((struct span){t.s, t.n}, literal);
+}
+
+bool text_same(struct text a, struct text b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.s, b.s, a.n) == 0);
+}

@@ -59,5 +59,7 @@ struct text {
 };
 
 bool span_is(struct span s, const char *literal);
+bool text_is(struct text t, const char *literal);
+bool text_same(struct text a, struct text b);
 
 #endif

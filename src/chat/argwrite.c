@@ -1,5 +1,6 @@
 #include "chat/argwrite.h"
 
+#include "base/ascii.h"
 #include "chat/jsontext.h"
 
 void argwrite_begin(struct argwrite *w, struct buf *out)
@@ -119,16 +120,13 @@ void argwrite_guess(struct argwrite *w, const char *p, size_t n)
 {
     const struct json *v;
     struct arena a;
-    size_t max, from = 0, end = n;
+    struct span t = ascii_trim(p, n);
+    size_t max;
 
-    while (from < end && memchr(" \t\n\r\f\v", p[from], 6))
-        from++;
-    while (end > from && memchr(" \t\n\r\f\v", p[end - 1], 6))
-        end--;
     if (!mem_mul(&max, n, 128) || !mem_add(&max, max, 4096))
         max = SIZE_MAX;
     arena_init(&a, max);
-    if (json_parse(&v, &a, p + from, end - from, NULL))
+    if (json_parse(&v, &a, t.s, t.n, NULL))
         jsontext_string(w->out, p, n, JT_SPACED);
     else
         jsontext(w->out, v, JT_SPACED);

@@ -1,5 +1,6 @@
 #include "chat/dialect.h"
 
+#include "base/ascii.h"
 #include "chat/callread.h"
 #include "chat/found.h"
 #include "chat/jsonargs.h"
@@ -64,18 +65,13 @@ static void free_state(void *state)
     free(t);
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
 static struct span part(const struct bracketcall *t, size_t at, size_t n)
 {
-    while (n && is_space(t->block.p[at])) {
+    while (n && json_space(t->block.p[at])) {
         at++;
         n--;
     }
-    while (n && is_space(t->block.p[at + n - 1]))
+    while (n && json_space(t->block.p[at + n - 1]))
         n--;
     return (struct span){t->block.p + at, n};
 }
@@ -117,8 +113,10 @@ static bool take_call(struct bracketcall *t, size_t to, struct dialect_out *o)
 
     if (!founds_args(&f, t->tools, part(t, t->id_at, t->id_n),
                      part(t, t->name_at, t->name_n), t->block.p + t->args_at,
-                     to - t->args_at))
+                     to - t->args_at)) {
+        o->calls->failed = o->calls->failed || f.failed;
         return false;
+    }
     sweep_close(&t->sweep, &f, o->calls);
     return true;
 }
@@ -134,7 +132,7 @@ static void begin_args(struct bracketcall *t, struct dialect_out *o)
 
 static bool in_head(struct bracketcall *t)
 {
-    while (t->pos < t->block.n && is_space(t->block.p[t->pos]))
+    while (t->pos < t->block.n && json_space(t->block.p[t->pos]))
         t->pos++;
     if (t->pos == t->block.n)
         return true;
@@ -161,7 +159,7 @@ static bool in_name(struct bracketcall *t, struct dialect_out *o)
             begin_args(t, o);
             return true;
         }
-        if (is_space(c))
+        if (json_space(c))
             continue;
         if (t->name_at + t->name_n != t->pos || t->name_n == NAME_MAX_BYTES)
             return false;
@@ -200,8 +198,10 @@ static bool take_item(struct bracketcall *t, struct dialect_out *o)
     struct founds f = {0};
 
     if (!founds_json(&f, t->tools, t->block.p + t->list.item_at,
-                     t->pos - t->list.item_at, FOUND_ANY))
+                     t->pos - t->list.item_at, FOUND_ANY)) {
+        o->calls->failed = o->calls->failed || f.failed;
         return false;
+    }
     sweep_close(&t->sweep, &f, o->calls);
     t->taken++;
     return true;

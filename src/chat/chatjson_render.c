@@ -36,8 +36,7 @@ static enum st add_effort(const struct format *f, const struct chat_req *r,
         return err_set(e, ST_INVALID, "reasoning_effort",
                        "this model's chat format has no efforts");
     for (size_t i = 0; i < CHATJSON_EFFORTS && r->effort.n; i++)
-        if (strlen(words[i]) == r->effort.n &&
-            !memcmp(words[i], r->effort.s, r->effort.n)) {
+        if (text_is(r->effort, words[i])) {
             add_markup(out, c->efforts[i]);
             return ST_OK;
         }

@@ -65,11 +65,6 @@ static void end_call(struct dsml_reply *d)
 
 /* --- tags ---------------------------------------------------------------- */
 
-static bool text_is(struct text t, const char *word)
-{
-    return t.n == strlen(word) && !memcmp(t.s, word, t.n);
-}
-
 /* The quoted value of ` KEY="`; s NULL when it is not there. */
 static struct text attr(const struct buf *header, const char *key)
 {

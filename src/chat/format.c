@@ -128,7 +128,7 @@ static enum st refuse(struct err *e, const char *field, const char *text)
 static enum st bad_effort(const struct format_caps *c, struct text effort,
                           struct err *e)
 {
-    bool medium = effort.n == 6 && !memcmp(effort.s, "medium", 6);
+    bool medium = text_is(effort, "medium");
     struct buf words;
     enum st st;
 
@@ -158,8 +158,7 @@ static enum st check_think(const struct format_caps *c,
     if (!r->effort.n || !c->efforts || r->think == THINK_OFF)
         return ST_OK;
     for (size_t i = 0; c->efforts[i]; i++)
-        if (strlen(c->efforts[i]) == r->effort.n &&
-            !memcmp(c->efforts[i], r->effort.s, r->effort.n))
+        if (text_is(r->effort, c->efforts[i]))
             return ST_OK;
     return bad_effort(c, r->effort, e);
 }

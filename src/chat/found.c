@@ -1,5 +1,6 @@
 #include "chat/found.h"
 
+#include "base/ascii.h"
 #include "chat/jsontext.h"
 
 #define TREE_BYTES (256u << 20)
@@ -78,15 +79,6 @@ static bool is_object(const struct json *v)
     return v && v->type == JSON_OBJ;
 }
 
-static bool is_blank(struct text t)
-{
-    for (size_t i = 0; i < t.n; i++)
-        if (t.s[i] != ' ' && t.s[i] != '\n' && t.s[i] != '\t' &&
-            t.s[i] != '\r')
-            return false;
-    return true;
-}
-
 static const struct json *arguments_of(const struct json *call)
 {
     const struct json *v = json_get(call, "arguments");
@@ -122,7 +114,7 @@ static bool read_args(const struct json *v, struct arena *mem,
     if (!v || v->type == JSON_NULL)
         return true;
     if (v->type == JSON_STR) {
-        if (is_blank(v->str))
+        if (ascii_blank(v->str.s, v->str.n))
             return true;
         if (json_parse(&v, mem, v->str.s, v->str.n, &e))
             return false;
@@ -209,7 +201,7 @@ bool founds_args(struct founds *f, const struct tools *t, struct span id,
     bool fits;
 
     arena_init(&mem, TREE_BYTES);
-    fits = is_blank((struct text){s, n}) ||
+    fits = ascii_blank(s, n) ||
            (!json_parse(&args, &mem, s, n, &e) && is_object(args));
     if (fits)
         one = founds_add(f, name.s, name.n, f->n);

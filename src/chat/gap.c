@@ -1,9 +1,6 @@
 #include "chat/gap.h"
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
+#include "base/ascii.h"
 
 void gap_init(struct gap *g)
 {
@@ -20,7 +17,7 @@ void gap_text(struct gap *g, const char *p, size_t n, struct buf *out)
 {
     size_t i = 0;
 
-    while (!g->text && i < n && is_space(p[i]))
+    while (!g->text && i < n && json_space(p[i]))
         i++;
     if (!g->text)
         buf_add(&g->held, p, i);
@@ -44,15 +41,4 @@ void gap_end(struct gap *g, bool calls, struct buf *out)
     if (!calls && g->held.n)
         buf_add(out, g->held.p, g->held.n);
     buf_clear(&g->held);
-}
-
-const char *gap_trim(const char *s, size_t *n)
-{
-    while (*n && is_space(*s)) {
-        s++;
-        (*n)--;
-    }
-    while (*n && is_space(s[*n - 1]))
-        (*n)--;
-    return s;
 }

@@ -25,7 +25,4 @@ void gap_call(struct gap *g);
 /* The reply is over. */
 void gap_end(struct gap *g, bool calls, struct buf *out);
 
-/* The text s[0..n) without white space at its ends; *n is updated. */
-const char *gap_trim(const char *s, size_t *n);
-
 #endif

@@ -32,11 +32,6 @@ static bool truthy(const struct json *v)
            ((v->type != JSON_ARR && v->type != JSON_OBJ) || v->n);
 }
 
-static bool key_is(const struct json *v, const char *key)
-{
-    return v->key.n == strlen(key) && !memcmp(v->key.s, key, v->key.n);
-}
-
 /* A function object, without what is said to servers only. */
 static void function(struct buf *b, const struct json *o)
 {
@@ -44,7 +39,7 @@ static void function(struct buf *b, const struct json *o)
 
     buf_puts(b, "\n{");
     for (const struct json *c = o->child; c; c = c->next) {
-        if (key_is(c, "defer_loading") || key_is(c, "strict"))
+        if (text_is(c->key, "defer_loading") || text_is(c->key, "strict"))
             continue;
         buf_puts(b, first ? "" : ", ");
         first = false;

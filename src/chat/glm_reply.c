@@ -6,6 +6,7 @@
  * Forgotten closing tags are read as if they were there; a marker that has
  * no place at all ends the turn.
  */
+#include "base/ascii.h"
 #include "chat/dialect.h"
 #include "chat/gap.h"
 #include "chat/jsontext.h"
@@ -64,11 +65,11 @@ static void free_state(void *state)
 /* The word that was read, trimmed; one that was too long is none. */
 static void take_word(struct glm *g, struct buf *out)
 {
-    size_t n = g->word.failed ? 0 : g->word.n;
-    const char *s = gap_trim(n ? g->word.p : "", &n);
+    struct span word = ascii_trim(g->word.p, g->word.failed ? 0 : g->word.n);
 
     buf_clear(out);
-    buf_add(out, s, n);
+    if (word.n)
+        buf_add(out, word.s, word.n);
     buf_clear(&g->word);
 }
 
@@ -211,10 +212,9 @@ static void end(void *state, bool ended, struct dialect_out *o)
     struct glm *g = state;
 
     if (g->where == IN_NAME && !ended) {
-        size_t n = g->word.n;
-        const char *s = gap_trim(n ? g->word.p : "", &n);
+        struct span word = ascii_trim(g->word.p, g->word.n);
 
-        if (!tools_has(g->tools, s, n))
+        if (!word.n || !tools_has(g->tools, word.s, word.n))
             buf_clear(&g->word);
     }
     if (g->where != IN_CONTENT)

@@ -20,11 +20,6 @@ static enum st bad_call(struct err *e, const struct chat_msg *m, size_t j,
     return bad(e, m, field, text);
 }
 
-static bool same(struct text a, struct text b)
-{
-    return a.n == b.n && !memcmp(a.s, b.s, a.n);
-}
-
 /* 1 to HISTORY_ID_MAX characters. */
 static bool id_fits(struct text id)
 {
@@ -48,7 +43,7 @@ static enum st check_calls(const struct chat_msg *m, struct err *e)
         if (!id_fits(m->calls[j].id))
             return bad_call(e, m, j, "must have 1 to 256 characters");
         for (size_t k = 0; k < j; k++)
-            if (same(m->calls[k].id, m->calls[j].id))
+            if (text_same(m->calls[k].id, m->calls[j].id))
                 return bad_call(e, m, j,
                                 "another call of this message has this id");
     }
@@ -65,12 +60,12 @@ static enum st check_result(const struct chat_msg *caller,
     if (!id_fits(at->call_id))
         return bad(e, at, "tool_call_id", "must have 1 to 256 characters");
     for (size_t j = 0; j < caller->n_calls; j++)
-        known = known || same(caller->calls[j].id, at->call_id);
+        known = known || text_same(caller->calls[j].id, at->call_id);
     if (!known)
         return bad(e, at, "tool_call_id",
                    "answers no call of the assistant's message before it");
     for (const struct chat_msg *m = from; m < at; m++)
-        if (same(m->call_id, at->call_id))
+        if (text_same(m->call_id, at->call_id))
             return bad(e, at, "tool_call_id", "this call is answered already");
     return ST_OK;
 }

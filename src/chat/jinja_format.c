@@ -1,5 +1,7 @@
 #include "chat/jinja_format.h"
 
+#include "base/ascii.h"
+
 #define STEPS 5000000u     /* of a rendering, beside those for its bytes */
 #define STEPS_PER_BYTE 64u
 #define OUT_BYTES (4u << 20)
@@ -338,19 +340,14 @@ static void add_runs(struct segments *out, const struct tok *t,
     segments_add(out, TOK_CONTENT, s + run, v->u.str.n - run);
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 bool jinja_think_open(const struct format *f, const struct jv *out)
 {
     struct text open = f->think[0];
     size_t n = out->u.str.n, i;
 
-    while (n && is_space(out->u.str.s[n - 1]))
+    while (n && ascii_space(out->u.str.s[n - 1]))
         n--;
-    while (open.n && is_space(open.s[open.n - 1]))
+    while (open.n && ascii_space(open.s[open.n - 1]))
         open.n--;
     if (!open.n || n < open.n ||
         memcmp(out->u.str.s + n - open.n, open.s, open.n))

@@ -231,11 +231,6 @@ static void var(struct vars *v, const char *name, struct jv value)
     v->p[v->n++] = (struct jpair){jv_lit(name), value};
 }
 
-static bool text_is(struct text t, const char *word)
-{
-    return span_is((struct span){t.s, t.n}, word);
-}
-
 /* Is it one of ours? `n_ours`: the caller's names are distinct, so only the
  * variables before them are looked through. */
 static bool is_set(const struct vars *v, size_t n_ours, struct text name)

@@ -1,5 +1,6 @@
 #include "chat/dialect.h"
 
+#include "base/ascii.h"
 #include "chat/jsonargs.h"
 #include "chat/wholecall.h"
 
@@ -111,8 +112,10 @@ static bool take_function(struct jsoncall *t, struct dialect_out *o)
 
     if (t->where != AFTER ||
         !founds_args(&f, t->tools, (struct span){0}, name,
-                     t->block.p + t->name_n + 1, t->block.n - t->name_n - 1))
+                     t->block.p + t->name_n + 1, t->block.n - t->name_n - 1)) {
+        o->calls->failed = o->calls->failed || f.failed;
         return false;
+    }
     sweep_close(&t->sweep, &f, o->calls);
     t->where = OUTSIDE;
     return true;
@@ -148,14 +151,9 @@ static bool in_args(struct jsoncall *t)
     return s != ARGS_BAD;
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
 static bool after_args(struct jsoncall *t)
 {
-    return is_space(t->block.p[t->pos++]);
+    return json_space(t->block.p[t->pos++]);
 }
 
 static void feed_function(struct jsoncall *t, const char *p, size_t n,

@@ -7,6 +7,7 @@
  * A call without a section is read too, as is one that begins where the
  * last has not ended; any other marker out of place ends the turn.
  */
+#include "base/ascii.h"
 #include "chat/dialect.h"
 #include "chat/gap.h"
 
@@ -91,8 +92,9 @@ static struct text made_id(const struct calls *c, struct text name, size_t i,
 static void add_call(struct kimi *k, struct dialect_out *o)
 {
     static const char prefix[] = "functions.";
-    size_t n = k->header.n, skip = sizeof(prefix) - 1;
-    const char *s = gap_trim(k->header.p ? k->header.p : "", &n);
+    const struct span head = ascii_trim(k->header.p, k->header.n);
+    const char *s = head.n ? head.s : "";
+    size_t n = head.n, skip = sizeof(prefix) - 1;
     struct text id = {s, n}, name = id;
     size_t colon = n, position = k->n++;
     char made[ID_MAX];

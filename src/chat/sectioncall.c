@@ -8,6 +8,7 @@
  */
 #include "chat/dialect.h"
 
+#include "base/ascii.h"
 #include "chat/found.h"
 #include "chat/gap.h"
 #include "chat/jsonargs.h"
@@ -81,11 +82,6 @@ static void free_state(void *state)
     free(t);
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
 static struct span name_of(const struct sectioncall *t)
 {
     return (struct span){t->block.p + t->name_at, t->name_n};
@@ -139,7 +135,7 @@ static bool take_call(struct sectioncall *t, const char *s, size_t n,
 static bool has_space(const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (is_space(s[i]))
+        if (json_space(s[i]))
             return true;
     return false;
 }
@@ -147,13 +143,13 @@ static bool has_space(const char *s, size_t n)
 /* The separator; false: what stands before it is no word. */
 static bool take_kind(struct sectioncall *t, struct dialect_out *o)
 {
-    size_t n = t->pos - t->kind_at;
-    const char *s = gap_trim(t->block.p + t->kind_at, &n);
+    struct span kind = ascii_trim(t->block.p + t->kind_at,
+                                  t->pos - t->kind_at);
 
-    if (!n || has_space(s, n))
+    if (!kind.n || has_space(kind.s, kind.n))
         return false;
-    t->name_at = (size_t)(s - t->block.p);
-    t->name_n = n;
+    t->name_at = (size_t)(kind.s - t->block.p);
+    t->name_n = kind.n;
     t->named = false;
     buf_puts(&t->block, markers[SEP]);
     t->pos = t->block.n;
@@ -176,12 +172,12 @@ static bool in_name(struct sectioncall *t, struct dialect_out *o)
 {
     char c = t->block.p[t->pos];
 
-    if (c == '{' || c == '`' || (t->named && is_space(c))) {
+    if (c == '{' || c == '`' || (t->named && json_space(c))) {
         announce(t, o);
         return true;
     }
     t->pos++;
-    if (is_space(c))
+    if (json_space(c))
         return true;
     if (!t->named) {
         t->named = true;
@@ -207,7 +203,7 @@ static bool in_before(struct sectioncall *t)
     t->pos++;
     if (c == '`')
         return ++t->fence <= 2 * FENCE;
-    return is_space(c) || (letter && t->fence == FENCE);
+    return json_space(c) || (letter && t->fence == FENCE);
 }
 
 static bool in_args(struct sectioncall *t, struct dialect_out *o)
@@ -228,7 +224,7 @@ static void in_tail(struct sectioncall *t, const char *p, size_t n,
 {
     size_t i = 0;
 
-    for (; t->fence && i < n && (is_space(p[i]) || p[i] == '`'); i++)
+    for (; t->fence && i < n && (json_space(p[i]) || p[i] == '`'); i++)
         t->fence -= p[i] == '`';
     if (i < n)
         t->fence = 0;
@@ -241,7 +237,7 @@ static bool step(struct sectioncall *t, struct dialect_out *o)
 {
     switch (t->where) {
     case SECTION:
-        return is_space(t->block.p[t->pos++]);
+        return json_space(t->block.p[t->pos++]);
     case KIND:
         return in_kind(t);
     case NAME:

@@ -1,5 +1,6 @@
 #include "chat/dialect.h"
 
+#include "base/ascii.h"
 #include "chat/callread.h"
 #include "chat/jsonargs.h"
 #include "chat/jsontext.h"
@@ -85,11 +86,6 @@ static void begin_param(struct tagcall *t, struct span key)
     t->begun = false;
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* The next characters of a value. White space waits for what follows it:
  * `sent` stays before it. */
 static void add_value(struct tagcall *t, size_t from, size_t to)
@@ -98,9 +94,9 @@ static void add_value(struct tagcall *t, size_t from, size_t to)
 
     if (t->kinds)
         return;
-    while (!t->begun && from < to && is_space(s[from]))
+    while (!t->begun && from < to && ascii_space(s[from]))
         from++;
-    while (to > from && is_space(s[to - 1]))
+    while (to > from && ascii_space(s[to - 1]))
         to--;
     if (from == to)
         return;
@@ -114,7 +110,7 @@ static void add_value(struct tagcall *t, size_t from, size_t to)
 static void end_param(struct tagcall *t, size_t to)
 {
     if (t->kinds) {
-        struct span v = tag_trim(t->block.p + t->value_at, to - t->value_at);
+        struct span v = ascii_trim(t->block.p + t->value_at, to - t->value_at);
 
         tool_value(t->kinds, v.s, v.n, &t->call->args);
     } else {
@@ -257,7 +253,7 @@ static bool in_args(struct tagcall *t)
 
 static bool in_first(struct tagcall *t)
 {
-    while (t->pos < t->block.n && is_space(t->block.p[t->pos]))
+    while (t->pos < t->block.n && ascii_space(t->block.p[t->pos]))
         t->pos++;
     if (t->pos == t->block.n)
         return false;
@@ -315,7 +311,7 @@ static void open_block(struct tagcall *t)
 /* Is the block calls? Then they are settled. */
 static bool take_block(struct tagcall *t, struct dialect_out *o)
 {
-    struct span s = tag_trim(t->block.p, t->block.n);
+    struct span s = ascii_trim(t->block.p, t->block.n);
     struct founds f = {0};
 
     if (s.n && (s.s[0] == '{' || s.s[0] == '['))

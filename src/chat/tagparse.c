@@ -1,28 +1,13 @@
 #include "chat/tagparse.h"
 
+#include "base/ascii.h"
 #include "chat/jsontext.h"
-
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-struct span tag_trim(const char *s, size_t n)
-{
-    while (n && is_space(s[0])) {
-        s++;
-        n--;
-    }
-    while (n && is_space(s[n - 1]))
-        n--;
-    return (struct span){s, n};
-}
 
 /* --- one tag -------------------------------------------------------------- */
 
 static size_t blanks(const char *s, size_t n, size_t i)
 {
-    while (i < n && is_space(s[i]))
+    while (i < n && ascii_space(s[i]))
         i++;
     return i;
 }
@@ -44,7 +29,7 @@ static bool read_name(const char *s, size_t n, size_t i, struct span *name)
     if (i == n || s[i] != '=')
         return false;
     from = i = blanks(s, n, i + 1);
-    while (i < n && !is_space(s[i]) && s[i] != '>' && s[i] != '<')
+    while (i < n && !ascii_space(s[i]) && s[i] != '>' && s[i] != '<')
         i++;
     *name = (struct span){s + from, i - from};
     while (name->n && (name->s[0] == '"' || name->s[0] == '\'')) {
@@ -132,7 +117,7 @@ static enum tag tag_at(struct block *b, size_t from, size_t *end,
 static void add_param(struct block *b, struct found *f, struct span key,
                       size_t from, size_t to)
 {
-    struct span v = tag_trim(b->s + from, to - from);
+    struct span v = ascii_trim(b->s + from, to - from);
 
     buf_puts(&f->args, f->args.n ? ", " : "{");
     jsontext_string(&f->args, key.s, key.n, JT_SPACED);

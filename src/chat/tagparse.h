@@ -21,9 +21,6 @@ enum tag { TAG_OTHER, TAG_FUNCTION, TAG_PARAM };
  */
 enum tag tag_read(const char *s, size_t n, struct span *name);
 
-/* s[0..n) without white space at both ends. */
-struct span tag_trim(const char *s, size_t n);
-
 /* The calls of the block s[0..n), without its own tags; `at` of each is the
  * offset of its tag. Linear in n. */
 void tagparse(struct founds *f, const struct tools *t, const char *s,

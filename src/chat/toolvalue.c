@@ -1,17 +1,13 @@
 /* Text to typed values: the second half of chat/tools.h. */
 #include "chat/tools.h"
 
+#include "base/ascii.h"
 #include "base/num.h"
 #include "base/utf8.h"
 #include "chat/jsontext.h"
 
 #define VALUE_BYTES (256u << 20) /* of one value's tree */
 #define DIGITS_MAX 64            /* of an integer written with an exponent */
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
 
 static bool is_digit(char c)
 {
@@ -266,7 +262,7 @@ static void literal(const char *s, size_t n, struct buf *out)
     while (i < n) {
         char c = s[i];
 
-        if (is_space(c) || (c == ',' && !comma)) {
+        if (json_space(c) || (c == ',' && !comma)) {
             comma = comma || c == ',';
             i++;
             continue;
@@ -283,7 +279,7 @@ static void literal(const char *s, size_t n, struct buf *out)
             i++;
         }
         /* what stood apart stays apart */
-        if (i < n && is_space(s[i]))
+        if (i < n && json_space(s[i]))
             buf_putc(out, ' ');
     }
 }
@@ -331,12 +327,10 @@ static bool add_composite(unsigned kinds, const char *s, size_t n,
 static bool converted(unsigned kinds, const char *s, size_t n,
                       struct buf *out)
 {
-    while (n && is_space(s[0])) {
-        s++;
-        n--;
-    }
-    while (n && is_space(s[n - 1]))
-        n--;
+    struct span t = ascii_trim(s, n);
+
+    s = t.s;
+    n = t.n;
     if (!n)
         return false;
     if (s[0] == '{' || s[0] == '[')

@@ -1,5 +1,7 @@
 #include "chat/wholecall.h"
 
+#include "base/ascii.h"
+
 enum {
     W_START,  /* white space before anything */
     W_FENCE,  /* its first three characters */
@@ -37,11 +39,6 @@ bool whole_in_string(const struct whole *w)
            (w->in_args ? w->args.js.in_string : w->reader.js.in_string);
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
 static bool begin_value(struct whole *w, char c)
 {
     if (c != '{' && c != '[')
@@ -57,7 +54,7 @@ static bool in_word(struct whole *w, char c)
 {
     const size_t n = sizeof(fence_word) - 1;
 
-    if (is_space(c) && (!w->fence || w->fence >= n)) {
+    if (json_space(c) && (!w->fence || w->fence >= n)) {
         w->fence = n + 1; /* no word any more */
         return true;
     }
@@ -98,16 +95,16 @@ static bool outside(struct whole *w, char c)
     case W_WORD:
         return in_word(w, c);
     case W_AFTER:
-        return (is_space(c) && !w->fence) || after_value(w, c);
+        return (json_space(c) && !w->fence) || after_value(w, c);
     case W_START:
         if (c == fence[0] && !w->found.n) {
             w->state = W_FENCE;
             w->fence = 1;
             return true;
         }
-        return is_space(c) || begin_value(w, c);
+        return json_space(c) || begin_value(w, c);
     }
-    return is_space(c);
+    return json_space(c);
 }
 
 /* A value is complete: only calls may pass. */

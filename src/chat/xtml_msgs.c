@@ -1,6 +1,7 @@
 /* XTML: the conversation (spec waste.md 1.4, 1.5, 1.7, 1.9). */
 #include "chat/xtml_int.h"
 
+#include "base/ascii.h"
 #include "chat/jsontext.h"
 
 static enum st bad(struct xtml *x, const struct chat_msg *m, const char *field,
@@ -106,14 +107,6 @@ static void add_argument(struct xtml *x, const struct json *v)
     xtml_close(x, TEXT("argument"));
 }
 
-static bool is_blank(struct text t)
-{
-    for (size_t i = 0; i < t.n; i++)
-        if (!memchr(" \t\n\r\f\v", t.s[i], 6))
-            return false;
-    return true;
-}
-
 /* Is it JSON of another type than an object? Then the caller meant
  * something that the format has no words for; broken JSON it has. */
 static bool is_other_json(struct text t)
@@ -123,7 +116,7 @@ static bool is_other_json(struct text t)
     size_t max, i = 0;
     enum st st;
 
-    while (memchr(" \t\n\r", t.s[i], 4)) /* there is something else */
+    while (json_space(t.s[i])) /* there is something else */
         i++;
     if (t.s[i] == '{')
         return false;
@@ -140,7 +133,7 @@ static enum st add_raw(struct xtml *x, const struct chat_msg *m, size_t j,
 {
     char field[64];
 
-    if (is_blank(raw))
+    if (ascii_blank(raw.s, raw.n))
         return ST_OK;
     if (is_other_json(raw)) {
         snprintf(field, sizeof(field), ".tool_calls[%zu].function.arguments",
@@ -198,7 +191,7 @@ static enum st add_assistant(struct xtml *x, const struct chat_msg *m)
     if (x->think) { /* on every turn, reasoning or not */
         xtml_open(x, TEXT("think"));
         xtml_sep(x);
-        if (!is_blank(m->reasoning))
+        if (!ascii_blank(m->reasoning.s, m->reasoning.n))
             xtml_text(x, m->reasoning);
         xtml_close(x, TEXT("think"));
     }

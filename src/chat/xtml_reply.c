@@ -8,6 +8,7 @@
  * arguments beside one, are dropped; a call is over when its element closes
  * or another call opens.
  */
+#include "base/ascii.h"
 #include "chat/argwrite.h"
 #include "chat/dialect.h"
 #include "chat/jsontext.h"
@@ -49,11 +50,6 @@ struct xtml_reply {
 
 /* --- values -------------------------------------------------------------- */
 
-static bool text_is(struct text t, const char *word)
-{
-    return t.n == strlen(word) && !memcmp(t.s, word, t.n);
-}
-
 /* The same in any case; word is lower. */
 static bool same_word(const char *s, size_t n, const char *word)
 {
@@ -75,15 +71,11 @@ static bool same_word(const char *s, size_t n, const char *word)
 static void put_bool(struct xtml_reply *x)
 {
     const char *p = x->held.n ? x->held.p : "";
-    size_t from = 0, end = x->held.n;
+    struct span word = ascii_trim(p, x->held.n);
 
-    while (from < end && memchr(" \t\n\r\f\v", p[from], 6))
-        from++;
-    while (end > from && memchr(" \t\n\r\f\v", p[end - 1], 6))
-        end--;
-    if (same_word(p + from, end - from, "true"))
+    if (same_word(word.s, word.n, "true"))
         argwrite_value(&x->args, "true", 4);
-    else if (same_word(p + from, end - from, "false"))
+    else if (same_word(word.s, word.n, "false"))
         argwrite_value(&x->args, "false", 5);
     else /* not what it says it is: as written */
         jsontext_string(x->args.out, p, x->held.n, JT_SPACED);
@@ -171,9 +163,9 @@ static struct text read_header(char *p, size_t n, struct attrs *a)
     struct text name;
 
     *a = (struct attrs){0};
-    while (n && memchr(" \t\n\r\f\v", p[n - 1], 6))
+    while (n && ascii_space(p[n - 1]))
         n--;
-    while (i < n && memchr(" \t\n\r\f\v", p[i], 6))
+    while (i < n && ascii_space(p[i]))
         i++;
     name.s = p + i;
     while (i < n && p[i] != ' ')

@@ -495,11 +495,11 @@ static void test_rows(void)
     }
 }
 
-static bool text_is(struct text t, const char *s, size_t n)
+static bool bytes_are(struct text t, const char *s, size_t n)
 {
     return t.n == n && !memcmp(t.s ? t.s : "", s, n);
 }
-#define TEXT_IS(t, lit) text_is(t, lit, sizeof(lit) - 1)
+#define TEXT_IS(t, lit) bytes_are(t, lit, sizeof(lit) - 1)
 
 static void test_messages(void)
 {

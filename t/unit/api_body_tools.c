@@ -32,11 +32,6 @@ static void accepted(const char *json)
         printf("#   %s: %s\n", err.where, err.text);
 }
 
-static bool text_is(struct text t, const char *s)
-{
-    return t.n == strlen(s) && !memcmp(t.s ? t.s : "", s, t.n);
-}
-
 /* The arguments of one call, sent as `json`. */
 static const struct chat_call *call(const char *json)
 {
