@@ -522,6 +522,19 @@ static void test_find(void)
            strstr(e.text, DSML_EOS),
        "a vocabulary without all sixteen tokens has no DSML");
     toy_close(&other);
+    for (size_t k = 0; specials[k].name; k++) {
+        struct toy_special less[sizeof(specials) / sizeof(specials[0])];
+        size_t n = 0;
+
+        for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++)
+            if (i != k)
+                less[n++] = specials[i];
+        toy_open(&other, less, NULL, 0);
+        ok(format_dsml(&f, other.tok, &e) == ST_UNSUPPORTED && !f &&
+               strstr(e.text, specials[k].name),
+           "nor has one without %s", specials[k].name);
+        toy_close(&other);
+    }
 }
 
 int main(void)

@@ -217,6 +217,9 @@ static void test_malformed(void)
                "waste 7.3/27: a number that is none stays text");
     dialect_is(&plain, "a<|sep|>b", "{\"content\":\"ab\"}",
                "waste 7.3/28: a separator on its own is nothing");
+    dialect_is(&think, "a<|sep|>b" C("think") O("think") "c<|sep|>d",
+               "{\"reasoning\":\"abcd\",\"content\":\"\"}",
+               "waste 7.3/28: it closes nothing");
     dialect_is(&think, CALLS CALL("w", "") C("tools") C("message") END,
                "{\"content\":\"\",\"calls\":[{\"name\":\"w\",\"arguments\":"
                "\"{}\"}],\"done\":true}",
@@ -230,6 +233,15 @@ static void test_malformed(void)
     dialect_is(&plain, "a" O("foo") "b" C("") "c" C("") C("") "d",
                "{\"content\":\"abcd\"}",
                "waste 2.3: a close without a name pops one");
+    dialect_is(&think, "a" O("foo") "-" C("") "b" C("") "c",
+               "{\"reasoning\":\"ab\",\"content\":\"-c\"}",
+               "waste 2.3: and no more than one");
+    dialect_is(&think, "a" C("nonesuch") "b",
+               "{\"reasoning\":\"ab\",\"content\":\"\"}",
+               "waste 7.3/26b: closing what is not open closes nothing");
+    dialect_is(&think, "a" O("foo") "-" C("bar") "-" C("foo") "b",
+               "{\"reasoning\":\"ab\",\"content\":\"--\"}",
+               "waste 7.3/26b: nor another element that means nothing");
 }
 
 static void test_values(void)
@@ -269,6 +281,26 @@ static void test_values(void)
                "{\"content\":\"\",\"calls\":[{\"name\":\"w\",\"arguments\":"
                "\"{\\\"b\\\": \\\"2\\\"}\"}]}",
                "and a json block after arguments");
+    dialect_is(&think, CALLS CALL("w", O("json") "{\"a\":" ARG("k", "", "1")
+                                       "}" C("json")),
+               "{\"content\":\"\",\"calls\":[{\"name\":\"w\",\"arguments\":"
+               "\"{\\\"a\\\":1}\"}]}",
+               "an argument inside a json block is its text");
+    dialect_is(&think, CALLS CALL("w", O("json") C("json")),
+               "{\"content\":\"\",\"calls\":[{\"name\":\"w\",\"arguments\":"
+               "\"{}\"}]}", "an empty json block is no arguments");
+    dialect_is(&think, CALLS O("call tool=\"w\"") O("json") "{\"a\":"
+                       O("json") "1",
+               "{\"content\":\"\",\"calls\":[{\"name\":\"w\",\"arguments\":"
+               "\"{\\\"a\\\":1\"}]}",
+               "so is a json block");
+    dialect_is(&think, CALLS CALL("w", O("argument key=\"a\" type=\"string\"")
+                                       "v" C("") "x")
+                       CALL("v", O("json") "{}" C("") "x"),
+               "{\"content\":\"\",\"calls\":[{\"name\":\"w\",\"arguments\":"
+               "\"{\\\"a\\\": \\\"v\\\"}\"},{\"name\":\"v\",\"arguments\":"
+               "\"{}\"}]}",
+               "an argument and a block end with a close without a name");
     dialect_is(&think, CALLS "\n" CALL("a", "stray" ARG("k", "string", "v") "x")
                        " y " CALL("b", "") C("tools") "z" END,
                "{\"content\":\"z\",\"calls\":[{\"name\":\"a\",\"arguments\":"
@@ -414,6 +446,17 @@ static void test_hostile(void)
     got = dialect_text(&plain, b.p);
     is_str(got, "{\"content\":\"text\"}", "50,000 elements deep");
     free(got);
+    for (int over = 0; over < 2; over++) { /* with the one it begins in */
+        buf_clear(&b);
+        for (int i = 0; i < 62 + over; i++)
+            buf_puts(&b, O("x"));
+        buf_puts(&b, O("think") "text");
+        got = dialect_text(&plain, b.p);
+        is_str(got, over ? "{\"content\":\"text\"}"
+                         : "{\"reasoning\":\"text\",\"content\":\"\"}",
+               "of 64 elements the last counts, none behind: %d", 64 + over);
+        free(got);
+    }
     buf_clear(&b);
     buf_puts(&b, CALLS O("call tool=\"f\""));
     for (int i = 0; i < 20000; i++)
