@@ -35,6 +35,8 @@ static struct format *dsml;
              "\"description\":\"\xc3\xa9\"}}"
 #define OFF "\"thinking\":false,"
 
+#define IMAGE "<\xef\xbd\x9c" "deepseek_image\xef\xbd\x9c>"
+
 /* --- prompts ------------------------------------------------------------- */
 
 static void is(const char *request, const char *want, const char *name)
@@ -71,6 +73,16 @@ static void test_turns(void)
                 USER("a") "]}", true,
                 "[" DSML_BOS "][" DSML_USER "]a|",
                 "the conversation alone");
+    is("{" OFF "\"messages\":[{\"role\":\"system\",\"content\":[{\"type\":"
+       "\"text\",\"text\":\"s\"},{\"type\":\"text\",\"text\":\"t\"}]}]}",
+       DSML_BOS DSML_SYSTEM "st" DSML_ASSISTANT "</think>",
+       "parts of a system message are one text");
+    is("{" OFF "\"messages\":[" USER("a") "],\"response_format\":{\"type\":"
+       "\"json_object\"}}",
+       DSML_BOS DSML_SYSTEM "\n\n## Response Format:\n\nYou MUST strictly "
+       "adhere to the following schema to reply:\n{\"type\": \"object\"}"
+       DSML_USER "a" DSML_ASSISTANT "</think>",
+       "the answer's form alone has a system turn made for it");
     format_t_refused(dsml, "{\"messages\":[{\"role\":\"system\",\"content\":"
                      "[{\"type\":\"image\"}]}," USER("a") "]}",
                      "messages[0].content[0]", "images",
@@ -167,6 +179,9 @@ static void test_tools(void)
     DSML_NAMED("deepseek_image") "</tool_result>\n\n<tool_result>second"      \
     "</tool_result>\n\nand?" DSML_ASSISTANT
 
+#define REASONED                                                              \
+    "{\"role\":\"assistant\",\"reasoning_content\":\"r\",\"content\":\"b\"}"
+
 static void test_history(void)
 {
     struct format_t t;
@@ -176,6 +191,21 @@ static void test_history(void)
        HEAD DSML_USER "question" DSML_ASSISTANT "</think>" CALLS_TURN
        "<think>",
        "waste 7.4/54: earlier reasoning is dropped without tools");
+    is("{\"messages\":[" USER("a") "," REASONED "," SYSTEM("s") "]}",
+       HEAD DSML_USER "a" DSML_ASSISTANT "</think>b" DSML_EOS DSML_SYSTEM "s"
+       DSML_ASSISTANT "<think>",
+       "waste 7.4/54: a late system message begins a turn too");
+    is("{\"messages\":[" SYSTEM("s") "," REASONED "]}",
+       HEAD "s" DSML_ASSISTANT "<think>r</think>b" DSML_EOS DSML_ASSISTANT
+       "<think>", "waste 7.4/54: the first one does not");
+    format_t_text(&t, dsml, "{\"add_generation_prompt\":false,\"messages\":["
+                  USER("a") "," REASONED "]}");
+    s = format_t_shown(&t, false);
+    is_str(s, HEAD DSML_USER "a" DSML_ASSISTANT "<think>r</think>b" DSML_EOS,
+           "waste 7.4/54: reasoning of the current turn stays");
+    ok(!t.think_open, "without a generation prompt no channel is open");
+    free(s);
+    format_t_close(&t);
     format_t_text(&t, dsml, CALLS_RESULT(",\"tools\":[" TOOL "]"));
     s = format_t_shown(&t, false);
     ok(strstr(s, DSML_USER "question" DSML_ASSISTANT "<think>reason</think>"
@@ -187,6 +217,8 @@ static void test_history(void)
                  "name=\"f\">|\n|<|[" D "] parameter name=\"q\" string=\"true"
                  "\">|first|</|[" D "] parameter>|\n|"),
        "a tag is three segments");
+    ok(strstr(s, "<tool_result>|one|\n\n|[" IMAGE "]</tool_result>|"),
+       "what frames a result is text");
     free(s);
     format_t_close(&t);
 }
@@ -204,6 +236,12 @@ static void test_arguments(void)
     is(ARGS("{broken"), ONE("arguments", "true", "{broken"),
        "arguments that are no object are one parameter");
     is(ARGS("[1,2]"), ONE("arguments", "true", "[1,2]"), "a list too");
+    is(ARGS("\\\"[1,2]\\\""), ONE("arguments", "true", "\"[1,2]\""),
+       "and one that is encoded twice");
+    format_t_refused(dsml, "{\"messages\":[{\"role\":\"assistant\","
+                     "\"tool_calls\":[{}]}]}",
+                     "messages[0].tool_calls[0].function.name", "missing",
+                     "a call without a name");
     format_t_refused(dsml, ARGS("{\\\"a\\\\\\\"b\\\":1}"),
                      "messages[0].tool_calls[0].function.arguments", "name",
                      "a key with a quote cannot be written");
@@ -214,8 +252,6 @@ static void test_arguments(void)
 }
 
 /* --- forging ------------------------------------------------------------- */
-
-#define IMAGE "<\xef\xbd\x9c" "deepseek_image\xef\xbd\x9c>"
 
 static const char everywhere[] =
     "{\"messages\":["
@@ -310,6 +346,9 @@ static void test_forging(void)
     format_t_refused(dsml, "{\"messages\":[" USER("x") "," USER("a" IMAGE)
                      "]}", "messages[1].content", "image",
                      "and its field named");
+    format_t_refused(dsml, "{\"messages\":[" USER(IMAGE) "]}",
+                     "messages[0].content", "image",
+                     "a content that is nothing else too");
 }
 
 /* --- replies ------------------------------------------------------------- */
@@ -369,6 +408,19 @@ static void test_replies(void)
                "{\"content\":\"abcd\"}", "tags that mean nothing");
     dialect_is(&reply, PARAM("k", "true", "v") "x", "{\"content\":\"vx\"}",
                "a parameter of no call is content");
+    dialect_is(&reply, "a\n" D " x>b\n\n" D " x>c", "{\"content\":\"a\\nb\\n"
+               "\\nc\"}", "newlines before a tag without a bracket are text");
+    dialect_is(&reply, OPEN "<" D " invoke name=\"a\">\n<" D
+                       " parameter string=\"true\">v</" D " parameter>\n<" D
+                       " parameter name=\"k\" substring=\"false\">1",
+               "{\"content\":\"\",\"calls\":[{\"name\":\"a\",\"arguments\":"
+               "\"{\\\"k\\\": \\\"1\\\"}\"}]}",
+               "a parameter without a name is dropped; attributes are words");
+    dialect_is(&reply, OPEN "<" D " invoke name=\"a\">\n<" D
+                       " invoke name=\"b\">\n<" D " x </" D " invoke>" CLOSE,
+               "{\"content\":\"\",\"calls\":[{\"name\":\"a\",\"arguments\":"
+               "\"{}\"},{\"name\":\"b\",\"arguments\":\"{}\"}]}",
+               "a call ends where the next begins; so does a tag");
 }
 
 /* An assistant's turn that the renderer wrote reads back as itself. */
@@ -442,6 +494,10 @@ static void test_typed(void)
                "{\"content\":\"\",\"calls\":[{\"name\":\"w\",\"arguments\":"
                "\"{\\\"n\\\": 12, \\\"s\\\": \\\"12\\\"}\"}]}",
                "a parameter that does not say: the schema does");
+    dialect_is(&t, OPEN INVOKE("w", PARAM("n", "true", "12")) CLOSE,
+               "{\"content\":\"\",\"calls\":[{\"name\":\"w\",\"arguments\":"
+               "\"{\\\"n\\\": \\\"12\\\"}\"}]}",
+               "one that says it is a string is one");
     tools_free(tools);
     arena_release(&a);
 }

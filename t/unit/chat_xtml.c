@@ -354,6 +354,27 @@ static void test_calls(void)
                      "waste 7.2/10: more results than calls, without names");
 }
 
+/* What lies behind the calls of a message is none of them. */
+static void test_calls_end(void)
+{
+    static const char two[] =
+        "{\"messages\":[" USER ",{\"role\":\"assistant\",\"tool_calls\":["
+        "{\"function\":{\"name\":\"f\"}},{\"function\":{\"name\":\"g\"}}]},"
+        "{\"role\":\"tool\",\"content\":\"r\"},{\"role\":\"tool\","
+        "\"content\":\"s\"}]}";
+    struct format_t t;
+    struct segments out;
+
+    format_t_text(&t, xtml, two);
+    ok(!t.st, "two calls, two results");
+    ((struct chat_msg *)(uintptr_t)t.req.messages)[1].n_calls = 1;
+    segments_init(&out, &t.arena);
+    t.st = format_render(xtml, &t.req, &out, &t.think_open, &t.err);
+    ok(t.st == ST_INVALID && !strcmp(t.err.where, "messages[3].name"),
+       "waste 7.2/10: a second result of one call");
+    format_t_close(&t);
+}
+
 /* A caller's bytes stay as they are, in the caller's request too. */
 static void test_request_untouched(void)
 {
@@ -532,6 +553,7 @@ int main(void)
     test_prompt_end();
     test_notes();
     test_calls();
+    test_calls_end();
     test_request_untouched();
     test_slices();
     test_forging();
