@@ -162,6 +162,9 @@ static void test_order(void)
     shows("{" BASE "}", "{\"messages\":[{\"role\":\"assistant\","
           "\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":\"f\"}}]}]}",
           "error messages[0].tool_calls:", "nor calls");
+    shows("{\"user\":[\"<|a|>u\",\"<|b|>\"],\"open\":\"<|a|>m\",\"stop\":"
+          "\"<|b|>\"}", "{\"messages\":[{\"role\":\"assistant\",\"content\":"
+          "\"a\"}]}", "error messages[0].role:", "no assistant's turn");
 }
 
 static void test_reply(void)
@@ -173,6 +176,7 @@ static void test_reply(void)
     struct format *f;
 
     is_int(parse(&f, "{" BASE THINK "}"), ST_OK, "a forced channel");
+    ok(!format_caps(f)->system, "without a system turn it says so");
     t.f = f;
     replyid_is(&t, pieces, "{\"reasoning\":\"weighing\",\"content\":\"Rome\"}",
                "waste 7.4/46: reasoning and content");

@@ -95,6 +95,9 @@ static void refuses(const char *json, const char *field, const char *name)
 
 static void test_load(void)
 {
+    static const char turns[] =
+        "{\"user\":[\"<|user|>\",\"\"],\"open\":\"<|assistant|>\","
+        "\"stop\":\"<|user|>\"}";
     struct toy_special less[sizeof(specials) / sizeof(specials[0])];
     struct err e = {0};
     size_t n;
@@ -126,6 +129,18 @@ static void test_load(void)
         format_free(format);
         toy_close(&toy);
     }
+    n = 0;
+    for (size_t i = 0; specials[i].name; i++)
+        if (strcmp(specials[i].name, "<|system|>"))
+            less[n++] = specials[i];
+    less[n] = (struct toy_special){NULL, 0};
+    toy_open(&toy, less, NULL, 0);
+    is_int(format_chatjson(&format, turns, strlen(turns), "x", toy.tok, &e),
+           ST_OK, "a file of its own, no <|system|>");
+    ok(!format_caps(format)->tools,
+       "waste 7.4/39: nor without the token of their turn");
+    format_free(format);
+    toy_close(&toy);
 }
 
 #define HEADER                                                                \
@@ -291,6 +306,18 @@ static void test_reply(void)
         {"<tool_call>g" ARG("on", "true") "<arg_key>ci",
          GOT("", ONE("g", "{\\\"on\\\": true}")), "a cut key is not"},
         {"<tool_call>g", GOT("", ONE("g", "{}")), "the reply ends in a name"},
+        {"<tool_call>get", GOT("", ONE("get", "{}")),
+         "in one that was not offered, too"},
+        {"<tool_call>g" ARG("city", "a") "<arg_value>b</arg_value></tool_call>",
+         GOT("", ONE("g", "{\\\"city\\\": \\\"a\\\"}")),
+         "a key has one value"},
+        {"<tool_call>g<arg_key>city</arg_key><arg_value>a<arg_value>b"
+         "</arg_value></tool_call>",
+         GOT("", ONE("g", "{\\\"city\\\": \\\"ab\\\"}")),
+         "a value in a value"},
+        {"<tool_call>g<arg_key>ci</tool_call><tool_call>h</tool_call>",
+         GOT("", ONE("g", "{}") "," ONE("h", "{}")),
+         "a call that ends in a key leaves nothing behind"},
         {"<tool_call>g<arg_key>city<arg_value>a<arg_key>on</arg_key>"
          "<arg_value>true<tool_call>h</tool_call>",
          GOT("", ONE("g", "{\\\"city\\\": \\\"a\\\", \\\"on\\\": true}") ","

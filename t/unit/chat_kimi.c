@@ -163,6 +163,9 @@ static void test_prompt(void)
     shows(MSGS(UMSG "," RESULT("a", ",\"name\":\"get_weather\"")),
           HI "[<|im_system|>](get_weather)[<|im_middle|>](## Return of a\n)"
           "(42)" END OPEN, "waste 7.4/40: and with one");
+    shows(MSGS(UMSG "," RESULT("a", ",\"name\":\"n\",\"tool\":\"t\"")),
+          HI "[<|im_system|>](n)[<|im_middle|>](## Return of a\n)(42)" END
+          OPEN, "waste 7.4/40: its own name first");
     shows(MSGS(UMSG "," CALLS("null", CALL("a", "f", "\"{}\"")) ","
                RESULT("a", "")),
           HI OPEN "[" SB "][" CB "](a)[" AB "]({})[" CE "][" SE "]" END
@@ -178,6 +181,9 @@ static void test_prompt(void)
           "results come in the order of their calls");
     refuses(MSGS(UMSG "," CALLS("null", CALL("", "f", "\"{}\""))),
             "messages[1].tool_calls[0].id", "a call without an id");
+    refuses(MSGS("{\"role\":\"user\",\"content\":\"hi\",\"tool_calls\":["
+                 CALL("a", "f", "\"{}\"") "]}"),
+            "messages[0].tool_calls", "a user's message with calls");
     refuses(MSGS(UMSG "," RESULT("", "")), "messages[1].tool_call_id",
             "a result without one");
     refuses(MSGS("{\"role\":\"user\",\"content\":[{\"type\":\"image_url\"}]}"),
@@ -265,6 +271,15 @@ static void test_reply(void)
         {SB CB "functions.f:0" AB "{}" CE CB "functions.f:0" AB "{}" CE SE,
          GOT("", ONE("functions.f:0", "f", "{}") ","
                  ONE("functions.f:1", "f", "{}")), "ids are unique"},
+        {SB CB "functions.f:1" AB "{}" CE CB "f" AB "{}" CE SE,
+         GOT("", ONE("functions.f:1", "f", "{}") ","
+                 ONE("functions.f:2", "f", "{}")), "made ones too"},
+        {SB CB "functions.f:" AB "{}" CE SE,
+         GOT("", ONE("functions.f::0", "f:", "{}")),
+         "an index has a digit at least"},
+        {SB CB "abcdefghijkl:0" AB "{}" CE SE,
+         GOT("", ONE("abcdefghijkl:0", "abcdefghijkl", "{}")),
+         "a name of its own"},
         {SB CB "functions.:0" AB "{}" CE CB " " CE SE, "{\"content\":\"\"}",
          "a call without a name is none"},
         {CB "f:0" AB "{}" CE "x", GOT("x", ONE("f:0", "f", "{}")),
@@ -277,6 +292,11 @@ static void test_reply(void)
         {"a" CE "b", "{\"content\":\"a\",\"done\":true}",
          "an end out of place ends the turn"},
         {"a" AB "b", "{\"content\":\"a\",\"done\":true}", "so do arguments"},
+        {"a" SE "b", "{\"content\":\"a\",\"done\":true}",
+         "and the end of a section"},
+        {SB CB "f:0" AB "{}" CE SE CB "g:1" AB "{}" CE "x",
+         GOT("x", ONE("f:0", "f", "{}") "," ONE("g:1", "g", "{}")),
+         "a section ends once"},
         {SB SB, "{\"content\":\"\",\"done\":true}", "a section in a section"},
         {SB CB "f:0" AB "{" SB,
          "{\"content\":\"\",\"calls\":[" ONE("f:0", "f", "{") "],\"done\":"
@@ -359,6 +379,18 @@ static void test_large(void)
     got = dialect_fed(&d, b.p, b.n, 0, 0);
     ok(strstr(got, "\"arguments\":\"{}\""), "a name without an end");
     free(got);
+    d.ids = true;
+    for (int form = 0; form < 2; form++) {
+        buf_clear(&b);
+        buf_puts(&b, SB CB);
+        for (int i = 0; i < 300; i++)
+            buf_putc(&b, 'x');
+        buf_puts(&b, form ? ":0" AB "{}" CE SE : AB "{}" CE SE);
+        got = dialect_fed(&d, b.p, b.n, 0, 0);
+        ok(strstr(got, "\"id\":\"call_"), "a name too long for an id of the "
+                                           "model's form, %d", form);
+        free(got);
+    }
     buf_release(&b);
 }
 

@@ -78,6 +78,11 @@ int main(void)
     check(R(CALLS(NOID("e") "," CALL("b", "g") "," CALL("a", "f"))
             RESULT("a", "1") RESULT("b", "2")), "2=g/ 1=f/ ",
           "a call without an id has its place");
+    check(R(CALLS(CALL("a", "f") "," CALL("ab", "g")) RESULT("ab", "2")
+            RESULT("a", "1")), "1=f/ 2=g/ ", "an id that begins another");
+    check(R(CALLS(NOID("f") "," CALL("b", "g")) ",{\"role\":\"tool\","
+            "\"content\":\"1\"}" RESULT("b", "2")), "1=/ 2=/ ",
+          "no id answers no call that has none");
     check(R(CALLS(CALL("a", "f")) NAMED("a", "lie", "1")), "1=f/f ",
           "the name a client claims gives way to the call's");
     check(R(CALLS(CALL("a", "f")) ",{\"role\":\"assistant\",\"content\":\"x\"}"
