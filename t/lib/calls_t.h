@@ -68,6 +68,60 @@ static inline void reads(const struct dialect_t *t, const char *name,
     buf_release(&b);
 }
 
+/* One test point: fed by its characters, `n` calls are shown, and none that
+ * went out on the way was taken back: what was streamed was right. */
+static inline void credited(const struct dialect_t *t, const char *name,
+                            const char *s, size_t n)
+{
+    struct dialect_run *r = mem_new(struct dialect_run);
+
+    dialect_run_open(r, t);
+    for (size_t i = 0; s[i]; i++)
+        dialect_run_feed(r, s + i, 1);
+    dialect_run_end(r);
+    if (!ok(r->calls.n == n && r->calls.shown == n, "%s: as streamed", name))
+        for (size_t i = 0; i < r->calls.n; i++)
+            printf("#   %s%s %s\n", r->calls.p[i]->withdrawn ? "not " : "",
+                   r->calls.p[i]->name,
+                   r->calls.p[i]->args.n ? r->calls.p[i]->args.p : "");
+    dialect_run_close(r);
+    free(r);
+}
+
+/* One test point: the arguments of the latest call once `s` has come, and
+ * how many calls were begun by then. */
+static inline void streams(const struct dialect_t *t, const char *name,
+                           const char *s, size_t n, const char *args)
+{
+    struct dialect_run *r = mem_new(struct dialect_run);
+    const struct buf *got = NULL;
+
+    dialect_run_open(r, t);
+    dialect_run_feed(r, s, strlen(s));
+    if (r->calls.n)
+        got = &r->calls.p[r->calls.n - 1]->args;
+    if (!ok(r->calls.n == n && got && got->n == strlen(args) &&
+                !memcmp(got->p, args, got->n), "%s", name))
+        printf("#   %zu calls, %.*s\n", r->calls.n, got ? (int)got->n : 0,
+               got && got->n ? got->p : "");
+    dialect_run_close(r);
+    free(r);
+}
+
+/* Bytes of content once `s` has come: what is held back? */
+static inline size_t content_after(const struct dialect_t *t, const char *s)
+{
+    struct dialect_run *r = mem_new(struct dialect_run);
+    size_t n;
+
+    dialect_run_open(r, t);
+    dialect_run_feed(r, s, strlen(s));
+    n = r->content.n;
+    dialect_run_close(r);
+    free(r);
+    return n;
+}
+
 /* The same text is content. */
 static inline void stays(const struct dialect_t *t, const char *name,
                          const char *s)

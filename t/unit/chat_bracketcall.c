@@ -30,6 +30,12 @@ static void test_list(void)
           "g", "{}", none);
     reads(&mistral, "a character that is none",
           TC "[{\"name\":\"g\"}\xc3\xa4\xc3\xb6", "\xc3\xb6", "g", "{}", none);
+    reads(&mistral, "a marker in a string behind an id",
+          TC "[{\"name\":\"f\",\"id\":\"123456789\",\"arguments\":{\"a\":\""
+          TC "[ARGS]\"}}]", "", "f", "{\"a\":\"" TC "[ARGS]\"}", none);
+    credited(&mistral, "a list with ids", TC "[{\"name\":\"f\",\"id\":\"a\","
+             "\"arguments\":{\"n\":\"1\"}},{\"name\":\"g\",\"id\":\"b\","
+             "\"arguments\":{}}]", 2);
     stays(&mistral, "no calls in it", TC "[1, 2]");
     stays(&mistral, "an empty list", TC "[]");
     stays(&mistral, "no JSON", TC "[{\"name\": f}]");
@@ -70,6 +76,26 @@ static void test_names(void)
     stays(&cut, "cut", TC "f[ARGS]");
     stays(&mistral, "markers outside", "a [ARGS] b [CALL_ID] c [TOOL");
     stays(&mistral, "no name", TC "[ARGS]{}");
+    stays(&mistral, "two words", TC "a f[ARGS]{}");
+    is_int(content_after(&mistral, TC "I w"), sizeof(TC) - 1 + 3,
+           "the second word tells");
+    reads(&mistral, "a word and JSON behind a call", TC "g[ARGS]{}f{\"n\":1}",
+          "f{\"n\":1}", "g", "{}", none);
+    reads(&mistral, "a call that another one cuts", TC "f[ARGS]{\"a\":" TC
+          "g[ARGS]{}", TC "f[ARGS]{\"a\":", "g", "{}", none);
+    for (int over = 0; over < 2; over++) {
+        char s[400] = TC "f[CALL_ID]", n[400] = TC;
+
+        memset(s + strlen(s), 'x', 256 + over);
+        memset(n + strlen(n), 'x', 256 + over);
+        is_int(content_after(&mistral, s), over ? strlen(s) : 0,
+               "an id of %d bytes", 256 + over);
+        is_int(content_after(&mistral, n), over ? strlen(n) : 0,
+               "a name of %d bytes", 256 + over);
+    }
+    credited(&mistral, "several calls", TC "f[ARGS]{\"n\": \"1\"}" TC
+             "g[CALL_ID]123456789[ARGS]{}" TC "f[ARGS]{}", 3);
+    credited(&mistral, "nothing behind [ARGS]", TC "g[ARGS] ", 1);
     reads(&bare, "without tools all is text", TC "f[ARGS]{\"n\":\"1\"}", "",
           "f", "{\"n\":\"1\"}", none);
     dialect_is(&ids, TC "f[CALL_ID]abcdefghi[ARGS]{\"n\":1}" TC

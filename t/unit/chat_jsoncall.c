@@ -32,6 +32,15 @@ static void test_whole(void)
           "{\"name\":\"f\",\"parameters\":{\"a\":\"y\"}}", "", "f", ARGS, "f",
           "{\"a\": \"y\"}", none);
     reads(&llama, "an echo", CALL ";" CALL, "", "f", ARGS, none);
+    reads(&llama, "the same name twice, then another: order kept",
+          "[" CALL ",{\"name\":\"f\",\"parameters\":{}}," OTHER "]", "", "f",
+          ARGS, "f", "{}", "g", "{}", none);
+    credited(&llama, "a bare object", CALL, 1);
+    credited(&llama, "two with ;", PY CALL "; " OTHER, 2);
+    credited(&llama, "a list", "[" CALL ", " OTHER "]", 2);
+    credited(&llama, "two tags", PY CALL PY OTHER, 2);
+    stays(&llama, "a fence behind a call",
+          CALL ";```json\n" OTHER "\n```");
     reads(&llama, "the tag in a string",
           "{\"name\":\"f\",\"parameters\":{\"a\":\"" PY "</function>\"}}", "",
           "f", "{\"a\":\"" PY "</function>\"}", none);
@@ -73,6 +82,17 @@ static void test_function(void)
           "g", "{}", none);
     stays(&cut, "cut before its end", "<function=g>{}");
     stays(&llama, "an unknown function", "<function=no>{}</function>");
+    reads(&llama, "a marker in a string",
+          "<function=f>{\"a\": \"" PY "<function=g>\"}</function>", "", "f",
+          "{\"a\": \"" PY "<function=g>\"}", none);
+    reads(&llama, "a name that another function cuts",
+          "<function=f<function=g>{}</function>", "<function=f", "g", "{}",
+          none);
+    credited(&llama, "two functions", "<function=f>{\"n\": \"3\"}</function>"
+             "<function=g>{}</function>", 2);
+    is_int(content_after(&llama, "<function=f>{} x"), 16,
+           "text behind the arguments tells");
+    is_int(content_after(&bare, PY "{"), 1, "without tools nothing is held");
     stays(&llama, "no JSON", "<function=f>x</function>");
     stays(&llama, "text behind the arguments", "<function=f>{} x</function>");
     stays(&llama, "no name", "<function=a b>{}</function>");
@@ -107,7 +127,15 @@ static void test_stream(void)
 static void test_big(void)
 {
     struct dialect_run *r = mem_new(struct dialect_run);
+    char name[300];
 
+    memset(name, 'x', sizeof(name));
+    memcpy(name, "<function=", 10);
+    name[10 + 256] = '\0';
+    is_int(content_after(&llama, name), 0, "a name of 256 bytes is held");
+    name[10 + 256] = 'x';
+    name[10 + 257] = '\0';
+    is_int(content_after(&llama, name), 267, "a longer one tells");
     dialect_run_open(r, &llama);
     for (size_t i = 0; i < 20000; i++)
         dialect_run_feed(r, "<function=f>{\"n\":1}</function>", 30);

@@ -120,6 +120,47 @@ static void test_lenient(void)
           "{\"a\": \"1\"}", "f", "{\"a\": \"2\"}", "g", "{}", none);
 }
 
+static void test_no_tags(void)
+{
+    stays(&qwen, "tandem 17: a name needs a blank before it",
+          T "<functionname=f></function>" E);
+    stays(&qwen, "tandem 4: an empty name", T "<function=></function>" E);
+    stays(&qwen, "tandem 4: a bracket in a name",
+          T "<function=a<b></function>" E);
+}
+
+/* Well-formed calls are never taken back. */
+static void test_credited(void)
+{
+    credited(&qwen, "tandem 5: no parameters", T F("f", "") E, 1);
+    credited(&qwen, "tandem 6: blanks around, newlines, quotes inside",
+             T F("f", P("a", " \n say \"x\\y\"\n\n  now\t \n")) E, 1);
+    credited(&qwen, "tandem 11: HTML in a value",
+             T F("f", P("a", "<p>1 < 2</p></param></parameters><")) E, 1);
+    credited(&qwen, "tandem 12: two functions",
+             T F("f", P("a", "1")) "\n" F("g", P("b", "2")) E, 2);
+    credited(&qwen, "tandem 13: an unknown tag",
+             T F("f", P("a", "1") "<note>" P("b", "2")) E, 1);
+    credited(&qwen, "tandem 17: a key that needs escapes",
+             T F("f", P("a\"\\b", "1")) E, 1);
+    credited(&qwen, "tandem 18: functions without an end",
+             T "<function=f>" P("a", "1") "<function=g>" P("b", "2") "\n" E, 2);
+    credited(&qwen, "tandem 19: JSON in the tags",
+             T "{\"name\":\"f\",\"arguments\":{\"a\":[\"}\",{}]}}" E, 1);
+    credited(&qwen, "tandem 23: closed by the end token",
+             T "<function=f>" P("a", "1"), 1);
+    credited(&qwen, "tandem 27: typed values",
+             T F("read", P("offset", "\n150\n") P("todos", "[{\"a\":1}]")
+                 P("replaceAll", "True") P("path", "12")) E, 1);
+    credited(&qwen, "tandem 27: typed values in JSON",
+             T "{\"name\":\"read\",\"arguments\":{\"offset\":\"150\","
+             "\"p\\u0061th\":\"12\",\"pageId\":\"none\",\"x\":{\"offset\":"
+             "\"1\"}}}" E, 1);
+    streams(&qwen, "a block that was refused stops no later stream",
+            T F("f", "") E T "<function=f><parameter=a>1" E
+            T "<function=g><parameter=a>x", 2, "{\"a\": \"x");
+}
+
 static void test_ends(void)
 {
     reads(&qwen, "tandem 23: closed by the end token",
@@ -167,6 +208,14 @@ static void test_json(void)
           T "{\"name\":\"f\",\"arguments\":{\"a\":\"1\",\"b\":2}}" E
           T "{\"name\":\"f\",\"arguments\":{\"b\":2, \"a\":\"1\"}}" E, "",
           "f", "{\"a\":\"1\",\"b\":2}", none);
+    reads(&qwen, "the last of two names wins",
+          T "{\"name\":\"f\",\"arguments\":{\"a\":1},\"name\":\"g\"}" E, "",
+          "g", "{\"a\": 1}", none);
+    reads(&qwen, "arguments that are a blank string",
+          T "{\"name\":\"f\",\"arguments\":\" \\n\"}" E, "", "f", "{}",
+          none);
+    stays(&qwen, "an empty name in JSON",
+          T "{\"name\":\"\",\"arguments\":{}}" E);
     reads(&qwen, "JSON closed by the end token",
           T "{\"name\":\"f\",\"arguments\":{}}", "", "f", "{}", none);
     reads(&cut, "JSON cut", T "{\"name\":\"f\",\"arguments\":{}}",
@@ -198,6 +247,14 @@ static void test_whole(void)
     stays(&qwen, "tandem 21: prose after", CALL " so");
     stays(&qwen, "tandem 21: another fence", "```python\n" CALL "\n```");
     stays(&qwen, "tandem 21: an open fence", "```json\n" CALL);
+    stays(&qwen, "tandem 21: a fence that begins like json",
+          "```js\n" CALL "\n```");
+    stays(&qwen, "tandem 21: with the call at once", "```js" CALL "\n```");
+    stays(&qwen, "tandem 21: prose behind the fence",
+          "```json\n" CALL "\n``` so");
+    stays(&qwen, "tandem 21: two calls with a semicolon", CALL ";" CALL);
+    stays(&qwen, "tandem 21: an unknown name, escaped",
+          "{\"name\": \"\\u006fther\", \"arguments\": {\"a\": 1}}");
     stays(&qwen, "tandem 21: one item of a list is no call",
           "[" CALL ", {\"name\": \"f\"}]");
     stays(&qwen, "tandem 22: an ordinary JSON answer",
@@ -274,19 +331,6 @@ static void test_stream(void)
     is_int(r->content.n, 0, "tandem 6: nothing of it is content");
     dialect_run_close(r);
     free(r);
-}
-
-static size_t content_after(const struct dialect_t *t, const char *s)
-{
-    struct dialect_run *r = mem_new(struct dialect_run);
-    size_t n;
-
-    dialect_run_open(r, t);
-    dialect_run_feed(r, s, strlen(s));
-    n = r->content.n;
-    dialect_run_close(r);
-    free(r);
-    return n;
 }
 
 static void test_held(void)
@@ -411,6 +455,8 @@ int main(void)
     make_tools();
     test_strict();
     test_lenient();
+    test_no_tags();
+    test_credited();
     test_ends();
     test_json();
     test_whole();
