@@ -441,11 +441,10 @@ static enum st brace_value(struct reader *r, struct jv *out)
 static enum st brace_one(struct reader *r)
 {
     struct spec f = {.fill = ' ', .sign = '-', .prec = -1};
-    struct jv v;
-    enum st st;
+    size_t from = r->at - 1;
+    struct jv v, field;
+    enum st st = brace_value(r, &v);
 
-    f.markup = jv_markup_at(r->v, r->at - 1);
-    st = brace_value(r, &v);
     if (!st && take(r, '!')) {
         struct jbuild b;
 
@@ -461,6 +460,9 @@ static enum st brace_one(struct reader *r)
         st = brace_spec(r, &f);
     if (!st && !take(r, '}'))
         return jx_fail(r->x, "format: a field that is not understood");
+    /* the fill is a byte of the field, so it has to be markup as a whole */
+    field = jv_cut(r->v, from, r->at - from);
+    f.markup = jv_is_markup(&field);
     return st ? st : put_value(r->x, &r->b, &f, &v);
 }
 

@@ -66,7 +66,7 @@ static struct jtarget *parse_targets(struct jparse *p, bool attrs,
     bool closed = jparse_accept(p, JT_LPAREN);
     struct jtarget *first = one_target(p, attrs), *last = first;
 
-    *unpack = closed;
+    *unpack = false;
     while (last && jparse_accept(p, JT_COMMA)) {
         *unpack = true;
         if (p->tok.type != JT_NAME || jparse_is(p, "in"))

@@ -179,6 +179,9 @@ static void provenance(const struct json *vars)
 
 /* --- errors -------------------------------------------------------------- */
 
+#define DIGITS "1234567890123456789012345678901234567890123456789012345678901" \
+    "234567890123456789012345678901234567890123456789012345678901234567890"
+
 static void errors(const struct json *vars)
 {
     static const struct {
@@ -208,6 +211,11 @@ static void errors(const struct json *vars)
         {"{{ '\\ud800' }}", ST_FORMAT, 1, "escape"},
         {"{{ 99999999999999999999 }}", ST_FORMAT, 1, "range"},
         {"{{ \xc3\xa9 }}", ST_FORMAT, 1, "character"},
+        {"{{ 1." DIGITS " }}", ST_FORMAT, 1, "range"},
+        {"{{ " DIGITS " }}", ST_FORMAT, 1, "range"},
+        {"{{ 1e" DIGITS " }}", ST_FORMAT, 1, "range"},
+        {"a\n{% if yes %}\n\nx", ST_FORMAT, 2, "end tag"},
+        {"{% set x, y %}z{% endset %}", ST_FORMAT, 1, "'='"},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -254,9 +262,10 @@ static void questions(void)
         "{% endif %}{% for m in messages %}{{ m.role }}{{ other }}{% endfor %}"
         "{% set own = 1 %}{{ own }}{{ x }}{% macro f(p) %}{{ p }}{{ g }}"
         "{% endmacro %}{{ f(q=kw) }}{{ m }}{% with v = 1 %}{{ v }}{% endwith %}"
-        "{% set z = z|default(1) %}{{ z }}";
+        "{% set z = z|default(1) %}{{ z }}"
+        "{% set y %}{% set inner = 1 %}{% endset %}{{ inner }}";
     static const char *const reads[] = {"tools", "messages", "other", "x", "g",
-                                        "kw", "m", "z"};
+                                        "kw", "m", "z", "inner"};
     static const char *const not[] = {"own", "p", "f", "q", "role", "v",
                                       "hidden", "nothing", "loop"};
     struct jinja *t;
@@ -355,7 +364,9 @@ static const struct {
     {"lists", "{{ ", "[", "1", "]", "|length }}", 96, ST_OK},
     {"dicts", "{{ ", "{1: ", "1", "}", "|length }}", 96, ST_OK},
     {"parentheses", "{{ ", "(", "1", ")", " }}", 96, ST_OK},
+    {"lists, one more", "{{ ", "[", "1", "]", "|length }}", 97, ST_FORMAT},
     {"if", "", "{% if 1 %}", "x", "{% endif %}", "", 96, ST_OK},
+    {"if, one more", "", "{% if 1 %}", "x", "{% endif %}", "", 97, ST_FORMAT},
     {"for", "", "{% for x in [1] %}", "x", "{% endfor %}", "", 95, ST_OK},
     {"with", "", "{% with %}", "x", "{% endwith %}", "", 96, ST_OK},
     {"set", "", "{% set x %}", "x", "{% endset %}", "", 96, ST_OK},
@@ -420,6 +431,8 @@ static void small_stack(const struct json *vars)
     pthread_attr_destroy(&attr);
 }
 
+#define MANY(s) s s s s s
+
 static void limits(const struct json *vars)
 {
     static const struct {
@@ -443,6 +456,11 @@ static void limits(const struct json *vars)
         {"{% set l = range(10000)|list %}{{ l[9999] }}{{ l|length }}", 0, 0,
          ST_OK},
         {"{{ 'x' * 100000000 }}", 0, 0, ST_LIMIT},
+        {"{{ '%10000d' % 1 }}", 300, 0, ST_LIMIT},
+        {"{{ '%10000d' % 1 }}", 2000, 0, ST_OK},
+        {"{{ ('%10000d' % 1)[::2] }}", 2500, 0, ST_LIMIT},
+        {MANY(MANY(MANY("x{##}"))), 100, 0, ST_LIMIT},
+        {MANY(MANY(MANY("x{##}"))), 200, 0, ST_OK},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -453,7 +471,8 @@ static void limits(const struct json *vars)
         enum st st = try_run(vars, span_of(cases[i].source), &run, &w, &e);
 
         is_int(st, cases[i].st, "%.50s %s", cases[i].source, e.text);
-        ok(run.steps > 0 && run.steps <= run.max_steps, "steps are counted");
+        ok(run.steps > 0 && run.steps <= run.max_steps - !st,
+           "steps are counted");
         arena_release(&w.arena);
     }
 }

@@ -119,7 +119,8 @@ static const char vars_text[] =
     "{\"u\": \"xY<z\", \"l\": [\"p\", \"q\"], \"d\": {\"k\": \"v\"}, "
     "\"n\": 5, \"w\": \"a b\", \"c\": \"a,b\", \"b\": true, \"nl\": "
     "\"1\\n2\", \"two\": \"\\u00e9\\u00df\", \"f\": \"%s-{}\", "
-    "\"j\": \"[1, \\\"s\\\"]\"}";
+    "\"j\": \"[1, \\\"s\\\"]\", \"z\": null, \"fl\": 2.5, \"em\": \"\", "
+    "\"pf\": \"%4d|\", \"bf\": \"{:>3}\", \"pc\": \"5%%\", \"al\": \"<>3\"}";
 
 static const struct {
     const char *template, *out, *map;
@@ -186,6 +187,43 @@ static const struct {
     {"{{ strftime_now(w) }}{{ strftime_now('b') }}", "a bb", "tttm"},
     {"{% set x = [] %}{% set _ = x.append(u) %}{{ x | join('+') }}{{ x[0] }}",
      "xY<zxY<z", "tttttttt"},
+    /* what a computation inserts is a caller's when the reason for it is */
+    {"{{ (em ~ '') | tojson }}{{ em | tojson }}", "\"\"\"\"", "tttt"},
+    {"{{ z }}{{ z | tojson }}", "Nonenull", "tttttttt"},
+    {"{{ b | tojson }}{{ fl }}{{ fl | tojson }}", "true2.52.5", "tttttttttt"},
+    {"{{ u is string }}{{ not b }}", "TrueFalse", "ttttttttt"},
+    {"{{ u == 'q' }}{{ 'q' == u }}", "FalseFalse", "tttttttttt"},
+    {"{{ pf | format(7) }}{{ pc | format }}", "   7|5%", "tttmttt"},
+    {"{{ bf.format(7) }}{{ bf.format(n) }}", "  7  5", "ttmttt"},
+    {"{{ '%r' | format(u) }}{{ '{!r}'.format(w) }}", "'xY<z''a b'",
+     "ttttttttttt"},
+    {"{{ ('{:' ~ al ~ '}').format(7) }}", "<<7", "ttm"},
+    {"{{ '{:>3}{:>{}}'[:5].format(7) }}", "  7", "mmm"},
+    {"{{ w | urlencode }}{{ 'a b' | urlencode }}", "a%20ba%20b",
+     "tttttmmmmm"},
+    {"{{ d | urlencode }}", "k=v", "ttt"},
+    {"{{ 'ab' | center(n) }}{{ 'ab' | center(4) }}", "  ab  ab ",
+     "ttmmtmmmm"},
+    {"{{ 'a\nb' | indent(n) }}", "a\n     b", "mmtttttm"},
+    {"{{ u | wordcount }}{{ 'a b' | wordcount }}", "22", "tm"},
+    {"{{ '5'.zfill(n) }}{{ '5'.zfill(2) }}", "0000505", "ttttmmm"},
+    {"{{ 'a'.ljust(3, w[0]) }}{{ 'a'.rjust(3, w[0]) }}", "aaaaaa",
+     "mttttm"},
+    {"{{ u.find('Y') }}{{ 'aY'.find('Y') }}", "11", "tm"},
+    {"{{ u.count('Y') }}{{ u.isalpha() }}", "1False", "tttttt"},
+    {"{{ u.startswith('x') }}", "True", "tttt"},
+    {"{{ -fl }}{{ fl | round(1) }}{{ fl | float }}", "-2.52.52.5",
+     "tttttttttt"},
+    {"{% for i in range(n) %}{{ i }}{% endfor %}", "01234", "ttttt"},
+    {"{{ range(n) | list }}", "[0, 1, 2, 3, 4]", "ttttttttttttttt"},
+    {"{{ dict(d) }}", "{'k': 'v'}", "tttttttttt"},
+    {"{{ [1] | tojson(indent=w) }}", "[\na b1\n]", "mmtttmmm"},
+    {"{{ [1, 2] | tojson(separators=(w, ': ')) }}", "[1a b2]", "mmtttmm"},
+    {"{{ l | tojson }}", "[\"p\", \"q\"]", "tttttttttt"},
+    {"{{ l | list }}{{ c.split(',') }}", "['p', 'q']['a', 'b']",
+     "tttttttttttttttttttt"},
+    {"{{ d.copy() }}{{ d | items | list }}", "{'k': 'v'}[('k', 'v')]",
+     "tttttttttttttttttttttt"},
 };
 
 static void provenance(void)
@@ -266,6 +304,9 @@ static const char *const too_much[] = {
     "{{ x.strip('b' * 90000 ~ 'a') }}",
     "{% set l = range(100000) | list %}{{ l | unique | list | length }}",
     "{{ strftime_now('%c' * 10000) }}",
+    "{{ strftime_now('x' * 101) }}",
+    "{% set d = {} %}{% for i in range(10000) %}{% set _ = d.update({i: i}) %}"
+    "{% endfor %}",
 };
 
 static void limits(void)
@@ -308,6 +349,16 @@ static void errors(void)
         ok(st == ST_FORMAT || st == ST_INVALID, "%s fails", t);
         ok(!strstr(err.text, "CANARY"), "and quotes nobody: %s", err.text);
     }
+    fresh();
+    is_int(render("{{ strftime_now('x' * 100) }}", 29, "{}", &got), ST_OK,
+           "a time format at the limit");
+    fresh();
+    is_int(render("{{ strftime_now('a\\x00b') }}", 29, "{}", &got),
+           ST_FORMAT, "a time format with NUL");
+    fresh();
+    is_int(render("{{ raise_exception('x' * 199 ~ '\xc3\xa9') }}", 40, "{}",
+                  &got), ST_INVALID, "a message that is cut");
+    ok(strlen(err.text) == 199, "before the character that does not fit");
     fresh();
     is_int(render("{{ raise_exception('a\nb') }}", 29, "{}", &got),
            ST_INVALID, "the template's own message");
