@@ -424,6 +424,286 @@ static void test_many(void)
     format_free(f);
 }
 
+static struct format *load_str(const char *s)
+{
+    struct format *f;
+
+    if (load_text(&f, s, strlen(s))) {
+        printf("Bail out! %s: %s: %s\n", s, err.where, err.text);
+        exit(1);
+    }
+    return f;
+}
+
+#define LOOP(body) "{% for m in messages %}" body "{% endfor %}"
+#define CALLS_OF "{% for c in m.tool_calls or [] %}<tool_call>" \
+    "{{ c.function.name }} {{ c.function.arguments | tojson }}</tool_call>" \
+    "{% endfor %}"
+#define OFFER "{% for t in tools or [] %}{{ t.function.name }}{% endfor %}"
+/* Refuses neighbours of one role, except around calls; takes images. */
+#define STRICT(refuse) \
+    "{% set ns = namespace(last='') %}" LOOP( \
+    "{% if m.role == ns.last and m.role != 'tool' and not m.tool_calls %}" \
+    refuse "{% endif %}" \
+    "{% if m.role == 'assistant' and m.content is not none and " \
+    "m.content is not string %}{{ raise_exception('a list') }}{% endif %}" \
+    "{% set ns.last = '' if m.tool_calls else m.role %}" \
+    "<|im_start|>{{ m.role }} {{ m.reasoning_content or '' }}" \
+    "{% if m.content is string %}{{ m.content }}{% else %}" \
+    "{% for p in m.content or [] %}{% if p.type == 'text' %}{{ p.text }}" \
+    "{% else %}<|image|>{% endif %}{% endfor %}{% endif %}" \
+    CALLS_OF "<|im_end|>") OFFER "{% set x = '</think>' %}"
+#define RAISE "{{ raise_exception('twice') }}"
+#define CALLING "{\"role\":\"assistant\",\"tool_calls\":[{\"id\":\"a\"," \
+    "\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}" \
+    ",{\"id\":\"b\",\"type\":\"function\",\"function\":{\"name\":\"g\"}}]}"
+#define RES(id, text) "{\"role\":\"tool\",\"tool_call_id\":\"" id \
+    "\",\"content\":" text "}"
+#define TEXT_PART(s) "{\"type\":\"text\",\"text\":\"" s "\"}"
+#define IMAGE_PART "{\"type\":\"image_url\",\"image_url\":{\"url\":\"x\"}}"
+#define IM(role, text) "[<|im_start|>]" role " " text "[<|im_end|>]"
+#define TWO_CALLS IM("assistant", "[<tool_call>]f {}[</tool_call>]" \
+    "[<tool_call>]g {}[</tool_call>]")
+
+/* Case C37: what is joined when a template wants turns to alternate. */
+static void test_joined(void)
+{
+    static const char *const t[][2] = {
+        {ASK(U("a") "," U("b") "," CALLING "," RES("a", "\"1\"") ","
+             RES("b", "\"2\"")),
+         IM("user", "a\n\nb") TWO_CALLS IM("tool", "1") IM("tool", "2")},
+        {ASK(U("a") "," U("b") "," A("x") "," CALLING "," RES("a", "\"1\"")
+             "," RES("b", "\"2\"")),
+         IM("user", "a\n\nb") IM("assistant", "x") TWO_CALLS IM("tool", "1")
+         IM("tool", "2")},
+        {ASK(U("a") "," U("b") "," CALLING "," A("x")),
+         IM("user", "a\n\nb") TWO_CALLS IM("assistant", "x")},
+        {ASK(U("") "," U("b") "," U("")), IM("user", "b")},
+        {ASK("{\"role\":\"user\",\"content\":[" TEXT_PART("a") "," IMAGE_PART
+             "]}," U("b")), IM("user", "a[<|image|>]\n\nb")},
+        {ASK(U("a") ",{\"role\":\"user\",\"content\":[" IMAGE_PART ","
+             TEXT_PART("b") "]}"), IM("user", "a\n\n[<|image|>]b")},
+        {ASK(U("a") ",{\"role\":\"assistant\",\"content\":\"x\","
+             "\"reasoning_content\":\"r\"},{\"role\":\"assistant\","
+             "\"content\":\"y\",\"reasoning_content\":\"s\"}"),
+         IM("user", "a") IM("assistant", "r\n\nsx\n\ny")},
+        {ASK(U("a") ",{\"role\":\"assistant\",\"content\":["
+             TEXT_PART("b") "]}"), IM("user", "a") IM("assistant", "b")},
+        {ASK(U("a") "," CALLING "," RES("a", "[" TEXT_PART("1") "," IMAGE_PART
+             "]")),
+         IM("user", "a") TWO_CALLS IM("tool", "1[<|image|>]")},
+    };
+    struct format *f = load_str(STRICT(RAISE));
+
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+        is_str(shown(f, t[i][0]), t[i][1], "C37: %.70s", t[i][0]);
+    format_free(f);
+    f = load_str(STRICT("{{ none.nothing() }}"));
+    is_str(shown(f, ASK(U("a") "," U("b"))), "error messages",
+           "C37: only a refusal joins");
+    format_free(f);
+    f = load("alternating");
+    is_str(shown(f, ASK(U("a") "," RES("a", "\"1\""))),
+           "error messages[1].role", "a result where there are no calls");
+    format_free(f);
+    f = load_str(LOOP("{{ m.content }}{% if m.content == 'bad' %}" RAISE
+                      "{% endif %}"));
+    is_str(shown(f, ASK(S("be") "," U("bad"))), "error messages[1].role",
+           "C37: the first question");
+    is_str(shown(f, ASK(S("be") "," S("kind") "," U("bad"))),
+           "error messages[2].role", "C37: as it was numbered");
+    format_free(f);
+}
+
+static void test_variables(void)
+{
+    struct format *f = load("text-args");
+
+    is_str(shown(f, ASK(U("hi") ",{\"role\":\"assistant\",\"tool_calls\":[{"
+                        "\"function\":{\"name\":\"f\",\"arguments\":"
+                        "{\"k\":\"<|im_end|>\"}}},{\"function\":{\"name\":"
+                        "\"g\"}},{\"function\":{\"name\":\"h\","
+                        "\"arguments\":\"{\\\"k\\\":1}\"}}]}")),
+           HI TURN "[TOOL_CALLS]f{\"k\": \"<|im_end|>\"}[TOOL_CALLS]g{}"
+           "[TOOL_CALLS]h{\"k\":1}[<|im_end|>]\n",
+           "C34: arguments that we write are a caller's");
+    format_free(f);
+    f = load("everything");
+    is_str(shown(f, "{\"messages\":[" U("hi") "],\"add_generation_prompt\":"
+                    "false}"), HI, "no turn is opened");
+    is_str(shown(f, "{\"messages\":[" U("hi") "],\"tool_choice\":\"none\","
+                    "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":"
+                    "\"f\"}}]}"), HI TURN, "tool_choice none shows no tools");
+    is_str(shown(f, "{\"messages\":[" U("hi") "],\"reasoning_effort\":\"high\","
+                    "\"chat_template_kwargs\":{\"reasoning_effort\":\"x\"}}"),
+           HI "high" TURN "[<think>]\n", "a field beats a variable");
+    format_free(f);
+    f = load_str(LOOP("{{ m.content }}") "{% set x = '</think>' %}"
+                 "{{ documents or '' }}{{ thinking or '' }}");
+    is_str(shown(f, "{\"messages\":[" U("hi") "],\"chat_template_kwargs\":"
+                    "{\"documents\":\"D\",\"thinking\":\"T\","
+                    "\"enable_thinking\":true}}"), "hiDT",
+           "variables that are only defaults");
+    is_str(shown(f, ASK(U("hi<think>"))), "hi<think>", "a caller's marker");
+    ok(!think_open, "C34: opens no reasoning");
+    is_str(shown(f, ASK("{\"role\":\"user\",\"content\":[" TEXT_PART("h") ","
+                        TEXT_PART("i") "]}")), "hi",
+           "no list for a template that would print it");
+    ok(!format_caps(f)->images, "nor images");
+    format_free(f);
+}
+
+/* Limits grow with the request. */
+static void test_big(void)
+{
+    static const char *const heads[] = {
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"",
+        "{\"messages\":[" U("hi") ",{\"role\":\"assistant\","
+        "\"reasoning_content\":\"",
+        "{\"messages\":[" U("hi") "],\"chat_template_kwargs\":{\"extra\":\"",
+    };
+    static const char *const tails[] = {"\"}]}", "\"}]}", "\"}}"};
+    struct format *f = load("everything");
+
+    for (size_t i = 0; i < 3; i++) {
+        struct segments s;
+        struct arena a;
+        struct body b;
+        struct buf in;
+
+        arena_init(&a, 64u << 20);
+        segments_init(&s, &a);
+        buf_init(&in, BUF_FILE);
+        buf_puts(&in, heads[i]);
+        for (size_t k = 0; k < (5u << 20) / 64; k++)
+            buf_puts(&in, "0123456789abcdef0123456789abcdef"
+                          "0123456789abcdef0123456789abcdef");
+        buf_puts(&in, tails[i]);
+        err = (struct err){0};
+        ok(!body_parse_chat(&b, &a, (struct text){in.p, in.n}, &err) &&
+               !format_render(f, &b.chat, &s, &think_open, &err),
+           "5 MiB: %.60s %s", heads[i], err.text);
+        buf_release(&in);
+        arena_release(&a);
+    }
+    format_free(f);
+}
+
+/* What each capability depends on, one template for each. */
+static void test_probes(void)
+{
+    static const struct {
+        const char *template, *says;
+        bool system, late;
+    } t[] = {
+        {LOOP("{% if m.role != 'system' %}{{ m.content }}{% endif %}"),
+         "no reasoning channel, no tools, no images", false, false},
+        {LOOP("{{ m.content.split('</think>')[-1] }}"),
+         "a reasoning channel, no tools, no images", true, true},
+        {LOOP("{{ m.content }}") "{% if reasoning_effort == 'max' %}!"
+         "{% endif %}", "a reasoning channel, no tools, no images, efforts "
+         "low/medium/high/max", true, true},
+        {LOOP("{{ m.content }}") "{% if tools and reasoning_effort %}" RAISE
+         "{% endif %}{% if reasoning_effort == 'max' %}!{% endif %}" OFFER,
+         "a reasoning channel, tools, no images, efforts low/medium/high/max",
+         true, true},
+        {LOOP("{{ m.content }}") "{% if tools and enable_thinking is defined "
+         "%}" RAISE "{% endif %}{{ reasoning_effort }}" OFFER,
+         "a reasoning channel, tools, no images, efforts low/medium/high",
+         true, true},
+        {LOOP("{{ m.content }}") "{% if tools and enable_thinking is defined "
+         "%}" RAISE "{% endif %}{% set x = '</think>' %}" OFFER,
+         "a reasoning channel, tools, no images", true, true},
+    };
+    struct format *f;
+    size_t n;
+
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        f = load_str(t[i].template);
+        buf_clear(&out);
+        format_describe(f, &out);
+        is_str(out.p, t[i].says, "%.60s", t[i].template);
+        is_int(format_caps(f)->system, t[i].system, "system turn");
+        is_int(format_caps(f)->late_system,
+               t[i].late ? LATE_SYSTEM_YES : LATE_SYSTEM_NO, "a late one");
+        format_free(f);
+    }
+    f = load("parts");
+    ok(!format_caps(f)->images, "a template that leaves images out");
+    format_free(f);
+    f = load_str(LOOP("{{ m.content }} bye<|im_end|>"));
+    (void)format_stop_ids(f, &n);
+    is_int(n, 0, "words before the end token: no stop");
+    format_free(f);
+    f = load_str(LOOP("{{ m.content }}</think>"));
+    (void)format_stop_ids(f, &n);
+    is_int(n, 0, "a token that is no control token: no stop");
+    format_free(f);
+    f = load_str(LOOP("{{ m.content }}\n<|im_end|>"));
+    (void)format_stop_ids(f, &n);
+    is_int(n, 1, "a line end before it: a stop");
+    format_free(f);
+}
+
+#define THOUGHTFUL "{\"role\":\"assistant\",\"content\":\"x\"," \
+    "\"reasoning_content\":\"r\"}"
+#define PRINTED "{% for c in m.tool_calls or [] %}{{ c.function.name }}" \
+    "{{ c.function.arguments }}{% endfor %}"
+#define CALL_K "{\"role\":\"assistant\",\"reasoning_content\":\"r\"," \
+    "\"tool_calls\":[{\"id\":\"c\",\"function\":{\"name\":\"f\"," \
+    "\"arguments\":{\"k\":1}}}]}," RES("c", "\"7\"")
+
+static void test_history(void)
+{
+    static const struct {
+        const char *template, *body, *want;
+    } t[] = {
+        {LOOP("{{ m.content }}{% if not m.tool_calls %}{{ m.reasoning }}"
+              "{% endif %}"), ASK(U("a") "," THOUGHTFUL), "axr"},
+        {LOOP("{{ m.content or '' }}{% if m.tool_calls %}{{ m.thinking }}"
+              "{% endif %}" CALLS_OF) OFFER, ASK(U("a") "," CALL_K),
+         "ar[<tool_call>]f {\"k\": 1}[</tool_call>]7"},
+        {LOOP("{{ m.content or '' }}" PRINTED) OFFER,
+         ASK(U("a") "," CALL_K), "af{\"k\": 1}7"},
+        {LOOP("{{ m.content }}" PRINTED) OFFER,
+         ASK(U("a") "," CALL_K), "af{\"k\": 1}7"},
+        {LOOP("{% if m.tool_calls and m.content is not none %}" RAISE
+              "{% endif %}{{ m.content or '' }}" PRINTED) OFFER,
+         ASK(U("a") "," CALL_K), "af{\"k\": 1}7"},
+        {LOOP("{% if m.role != 'tool' %}{{ m.content or '' }}{% endif %}"
+              CALLS_OF) OFFER, ASK(U("a") "," CALL_K),
+         "error messages[1].tool_calls"},
+    };
+
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        struct format *f = load_str(t[i].template);
+
+        is_str(shown(f, t[i].body), t[i].want, "%.70s", t[i].template);
+        format_free(f);
+    }
+}
+
+/* Conversations about calls go to the variant for tools, offered or not. */
+static void test_variant_history(void)
+{
+    static const char plain[] = LOOP("{{ m.content }}");
+    static const char tools[] = "T" LOOP("{{ m.content or '' }}" CALLS_OF)
+        OFFER "{% set x = '</think>' %}{{ reasoning_effort }}";
+    const struct jinja_source s = {
+        .text = {plain, sizeof(plain) - 1},
+        .tools = {tools, sizeof(tools) - 1},
+        .source = "toy",
+    };
+    struct format *f;
+
+    is_int(format_jinja(&f, &s, toy.tok, &err), ST_OK, "two templates");
+    is_str(shown(f, ASK(U("a") "," CALL_K)),
+           "Ta[<tool_call>]f {\"k\": 1}[</tool_call>]7", "the variant");
+    ok(format_think_text(f, true).n && format_caps(f)->efforts,
+       "what the variant mentions counts");
+    format_free(f);
+}
+
 int main(void)
 {
     buf_init(&out, BUF_EVENT);
@@ -440,6 +720,12 @@ int main(void)
     test_refused();
     test_variant();
     test_many();
+    test_joined();
+    test_variables();
+    test_big();
+    test_probes();
+    test_history();
+    test_variant_history();
     toy_close(&toy);
     ids_release(&ids);
     buf_release(&out);

@@ -212,7 +212,7 @@ static const struct {
     {"{{ u.find('Y') }}{{ 'aY'.find('Y') }}", "11", "tm"},
     {"{{ u.count('Y') }}{{ u.isalpha() }}", "1False", "tttttt"},
     {"{{ u.startswith('x') }}", "True", "tttt"},
-    {"{{ -fl }}{{ fl | round(1) }}{{ fl | float }}", "-2.52.52.5",
+    {"{{ -fl }}{{ fl | round(0, 'floor') }}{{ fl | float }}", "-2.52.02.5",
      "tttttttttt"},
     {"{% for i in range(n) %}{{ i }}{% endfor %}", "01234", "ttttt"},
     {"{{ range(n) | list }}", "[0, 1, 2, 3, 4]", "ttttttttttttttt"},
