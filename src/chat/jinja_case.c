@@ -69,6 +69,12 @@ bool jchar_space(uint32_t cp)
     return uni_class(cp) == UNI_SPACE;
 }
 
+bool jchar_breaks(uint32_t cp)
+{
+    return (cp >= 10 && cp <= 13) || (cp >= 28 && cp <= 30) || cp == 0x85 ||
+           cp == 0x2028 || cp == 0x2029;
+}
+
 static bool cased(uint32_t cp)
 {
     return jchar_upper(cp) != cp || jchar_lower(cp) != cp || cp == 0xdf;

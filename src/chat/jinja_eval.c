@@ -1,42 +1,13 @@
 #include "config.h"
 #include "chat/jinja_run.h"
 
-#include <stdio.h>
 #include <string.h>
-
-static const struct jv undefined = {.type = JV_UNDEF};
-
-static __attribute__((noinline)) enum st too_deep(const struct jev *v)
-{
-    char where[160];
-
-    snprintf(where, sizeof(where), "%.120s line %d", v->x.name, v->x.line);
-    return err_set(v->x.e, ST_LIMIT, where,
-                   "calls and expressions are nested more than %d deep",
-                   JINJA_DEPTH_MAX);
-}
-
-enum st jev_enter(struct jev *v)
-{
-    v->x.depth++;
-    return v->x.depth <= JINJA_DEPTH_MAX ? ST_OK : too_deep(v);
-}
-
-void jev_leave(struct jev *v)
-{
-    v->x.depth--;
-}
-
-void *jev_alloc(struct jev *v, size_t bytes)
-{
-    return arena_alloc(v->x.arena, bytes);
-}
 
 /* --- variables ----------------------------------------------------------- */
 
 struct jscope *jscope_new(struct jev *v, struct jscope *outer)
 {
-    struct jscope *s = jev_alloc(v, sizeof(*s));
+    struct jscope *s = arena_alloc(v->x.arena, sizeof(*s));
 
     if (s)
         s->outer = outer;
@@ -117,10 +88,6 @@ eval_dict(struct jev *v, const struct jexpr *e, struct jv *out)
 
     for (struct jitem *it = e->u.items; it && !st; it = it->next) {
         st = jeval(v, it->key, &key);
-        if (!st && (key.type == JV_LIST || key.type == JV_DICT ||
-                    key.type == JV_UNDEF || key.type == JV_FUNC))
-            st = jx_fail(&v->x, "a %s cannot be the key of a dict",
-                         jv_type_word(&key));
         if (!st)
             st = jeval(v, it->value, &item);
         if (!st)
@@ -245,7 +212,7 @@ close_args(struct jev *v, struct work *w, const struct jv *caller)
 static enum st eval_args(struct jev *v, const struct jarg *arg,
                          const struct jv *caller, struct work **out)
 {
-    struct work *w = jev_alloc(v, sizeof(*w));
+    struct work *w = arena_alloc(v->x.arena, sizeof(*w));
     enum st st;
 
     *out = w;
@@ -450,9 +417,11 @@ static enum st eval_node(struct jev *v, const struct jexpr *e, struct jv *out)
 
 enum st jeval(struct jev *v, const struct jexpr *e, struct jv *out)
 {
-    enum st st = jev_enter(v);
+    enum st st = jx_enter(&v->x);
 
-    *out = undefined;
+    *out = jv_undef();
+    if (st)
+        return st;
     while (!st && e) { /* an else without end is no recursion */
         v->x.line = e->line;
         st = jx_pay(&v->x, 1);
@@ -464,8 +433,8 @@ enum st jeval(struct jev *v, const struct jexpr *e, struct jv *out)
         }
         st = jeval(v, e->u.cond.test, out);
         e = !st && jv_truthy(out) ? e->u.cond.yes : e->u.cond.no;
-        *out = undefined;
+        *out = jv_undef();
     }
-    jev_leave(v);
+    jx_leave(&v->x);
     return st;
 }

@@ -251,24 +251,32 @@ static enum st f_list(const struct jin *in, struct jv *out)
     return st;
 }
 
-static enum st f_pairs(const struct jin *in, struct jv *out)
+static enum st of_dict(const struct jin *in,
+                       enum st (*part)(struct jx *x, const struct jv *dict,
+                                       struct jv *out),
+                       struct jv *out)
 {
-    const struct jv *v = in->v;
-    enum st st;
-
-    if (v->type == JV_UNDEF)
-        return jx_list(in->x, v, out);
-    if (v->type != JV_DICT)
+    if (in->v->type == JV_UNDEF)
+        return jx_list(in->x, in->v, out);
+    if (in->v->type != JV_DICT)
         return jx_fail(in->x, "%s of %s: it takes a dict", in->name,
-                       jv_type_word(v));
-    if (!strcmp(in->name, "items"))
-        return jx_items(in->x, v, out);
-    st = jx_list(in->x, v, out);
-    for (size_t i = 0; !st && i < v->u.dict->n; i++)
-        st = jv_push(in->x, *out,
-                     in->name[0] == 'k' ? v->u.dict->p[i].key
-                                        : v->u.dict->p[i].value);
-    return st;
+                       jv_type_word(in->v));
+    return part(in->x, in->v, out);
+}
+
+static enum st f_items(const struct jin *in, struct jv *out)
+{
+    return of_dict(in, jx_items, out);
+}
+
+static enum st f_keys(const struct jin *in, struct jv *out)
+{
+    return of_dict(in, jx_keys, out);
+}
+
+static enum st f_values(const struct jin *in, struct jv *out)
+{
+    return of_dict(in, jx_values, out);
 }
 
 /* --- JSON ----------------------------------------------------------------- */
@@ -344,14 +352,14 @@ const struct jentry jfilter_plain[] = {
     {"float", "default", f_float},
     {"fromjson", "", f_fromjson},
     {"int", "default base", f_int},
-    {"items", "", f_pairs},
-    {"keys", "", f_pairs},
+    {"items", "", f_items},
+    {"keys", "", f_keys},
     {"length", "", f_length},
     {"list", "", f_list},
     {"round", "precision method", f_round},
     {"safe", "", f_same},
     {"string", "", f_string},
     {"tojson", "indent ensure_ascii separators sort_keys", f_tojson},
-    {"values", "", f_pairs},
+    {"values", "", f_values},
     {NULL, NULL, NULL},
 };

@@ -152,19 +152,11 @@ static enum st f_slice(const struct jin *in, struct jv *out)
 
 /* --- by filter and by test ------------------------------------------------ */
 
-static const struct jv *keyword(const struct jargs *a, const char *name)
-{
-    for (size_t i = 0; i < a->n_kw; i++)
-        if (jv_is(&a->kw[i].key, name))
-            return &a->kw[i].value;
-    return NULL;
-}
-
 static enum st map_one(const struct jin *in, const struct jv *item,
                        struct jv *out)
 {
-    const struct jv *path = keyword(in->all, "attribute");
-    const struct jv *other = keyword(in->all, "default");
+    const struct jv *path = jargs_named(in->all, "attribute", 9);
+    const struct jv *other = jargs_named(in->all, "default", 7);
     const struct jv *name = in->all->pos;
     struct jargs rest = *in->all;
     enum st st;
@@ -194,8 +186,8 @@ static enum st f_map(const struct jin *in, struct jv *out)
     struct jv items, to;
     enum st st;
 
-    if (keyword(a, "attribute") ? a->n != 0
-                                : !a->n || a->pos[0].type != JV_STR)
+    if (jargs_named(a, "attribute", 9) ? a->n != 0
+                                       : !a->n || a->pos[0].type != JV_STR)
         return jx_fail(in->x, "map: takes the name of a filter, or "
                               "attribute=");
     st = walk(in, &items);

@@ -315,8 +315,7 @@ static size_t line_end(const struct jv *s, size_t from, size_t *next)
         uint32_t cp;
         size_t len = jchar(p + at, n - at, &cp);
 
-        if ((cp >= 10 && cp <= 13) || (cp >= 28 && cp <= 30) || cp == 0x85 ||
-            cp == 0x2028 || cp == 0x2029) {
+        if (jchar_breaks(cp)) {
             *next = at + len;
             if (cp == 13 && *next < n && p[*next] == '\n')
                 ++*next;

@@ -234,14 +234,7 @@ static int64_t number(struct reader *r)
 
 static const struct jv *named(const struct reader *r, size_t from, size_t n)
 {
-    for (size_t i = 0; i < r->args->n_kw; i++) {
-        const struct jv *k = &r->args->kw[i].key;
-
-        if (k->type == JV_STR && k->u.str.n == n &&
-            !memcmp(k->u.str.s, r->v->u.str.s + from, n))
-            return &r->args->kw[i].value;
-    }
-    return NULL;
+    return jargs_named(r->args, r->v->u.str.s + from, n);
 }
 
 static enum st no_value(struct reader *r)

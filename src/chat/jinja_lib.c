@@ -29,8 +29,8 @@ static bool next_arg(const char **args, const char **word, size_t *n,
     return *n > 0;
 }
 
-static const struct jv *keyword(const struct jargs *a, const char *name,
-                                size_t n)
+const struct jv *jargs_named(const struct jargs *a, const char *name,
+                             size_t n)
 {
     for (size_t i = 0; i < a->n_kw; i++) {
         const struct jv *k = &a->kw[i].key;
@@ -50,7 +50,7 @@ static enum st bind(struct jin *in, const char *args)
     bool must;
 
     for (; next_arg(&args, &word, &n, &must); i++) {
-        const struct jv *kw = keyword(a, word, n);
+        const struct jv *kw = jargs_named(a, word, n);
 
         if (kw && i < a->n)
             return jx_fail(in->x, "%s: argument %.*s is given twice",
@@ -177,6 +177,27 @@ enum st jx_items(struct jx *x, const struct jv *dict, struct jv *out)
             st = jv_push(x, *out, pair);
     }
     return st;
+}
+
+static enum st parts(struct jx *x, const struct jv *dict, bool keys,
+                     struct jv *out)
+{
+    const struct jdict *d = dict->u.dict;
+    enum st st = jx_list(x, dict, out);
+
+    for (size_t i = 0; i < d->n && !st; i++)
+        st = jv_push(x, *out, keys ? d->p[i].key : d->p[i].value);
+    return st;
+}
+
+enum st jx_keys(struct jx *x, const struct jv *dict, struct jv *out)
+{
+    return parts(x, dict, true, out);
+}
+
+enum st jx_values(struct jx *x, const struct jv *dict, struct jv *out)
+{
+    return parts(x, dict, false, out);
 }
 
 static enum st call_bound(struct jx *x, const struct jfunc *f,

@@ -59,6 +59,7 @@ size_t jnum_repr(double d, char *out);
 uint32_t jchar_upper(uint32_t cp); /* simple mapping; itself when none */
 uint32_t jchar_lower(uint32_t cp);
 bool jchar_space(uint32_t cp);     /* str.isspace */
+bool jchar_breaks(uint32_t cp);    /* ends a line of str.splitlines */
 enum jcase { JCASE_UPPER, JCASE_LOWER, JCASE_CAPITAL, JCASE_TITLE,
              JCASE_WORDS };
 /* JCASE_TITLE is str.title, JCASE_WORDS the title filter. */
@@ -112,6 +113,9 @@ const struct jentry *jentry_find(const struct jentry *list, const char *name,
 enum st jentry_call(struct jx *x, const struct jentry *e, const struct jv *v,
                     const struct jargs *a, struct jv *out) MUST_CHECK;
 
+/* The keyword argument of that name; NULL: absent. */
+const struct jv *jargs_named(const struct jargs *a, const char *name,
+                             size_t n);
 /* arg[i] as ...; the default stays when it is absent. */
 enum st jin_int(const struct jin *in, size_t i, int64_t *out) MUST_CHECK;
 enum st jin_str(const struct jin *in, size_t i, struct jv *out) MUST_CHECK;
@@ -129,6 +133,10 @@ enum st jx_dict(struct jx *x, const struct jv *like, struct jv *out)
 enum st jx_pair(struct jx *x, const struct jv *like, const struct jv *a,
                 const struct jv *b, struct jv *out) MUST_CHECK;
 enum st jx_items(struct jx *x, const struct jv *dict, struct jv *out)
+    MUST_CHECK;
+enum st jx_keys(struct jx *x, const struct jv *dict, struct jv *out)
+    MUST_CHECK;
+enum st jx_values(struct jx *x, const struct jv *dict, struct jv *out)
     MUST_CHECK;
 /* A bound function of ours. */
 enum st jx_bind(struct jx *x, const struct jentry *e, const struct jv *self,

@@ -32,13 +32,10 @@ static bool key_is(const struct jpair *p, const struct jname *name)
 static const struct jv *keyword(const struct jargs *a,
                                 const struct jname *name, size_t *used)
 {
-    for (size_t i = 0; i < a->n_kw; i++) {
-        if (key_is(&a->kw[i], name)) {
-            (*used)++;
-            return &a->kw[i].value;
-        }
-    }
-    return NULL;
+    const struct jv *given = jargs_named(a, name->s.s, name->s.n);
+
+    *used += given != NULL;
+    return given;
 }
 
 static enum st bind_params(struct jev *v, const struct jmacro *m,
@@ -146,18 +143,16 @@ static enum st macro_call(struct jx *x, const struct jfunc *f,
     const struct closure *c = f->data;
     struct jscope *scope = jscope_new(v, c->scope), *outer = v->scope;
     int line = x->line;
-    enum st st = jev_enter(v);
+    enum st st = scope ? jx_enter(x) : jx_full(x);
 
-    if (!st && !scope)
-        st = jx_full(x);
-    if (!st) {
-        v->scope = scope;
-        st = bind(v, c->macro, a);
-        v->scope = outer;
-    }
+    if (st)
+        return st;
+    v->scope = scope;
+    st = bind(v, c->macro, a);
+    v->scope = outer;
     if (!st)
         st = jexec_capture(v, scope, c->macro->body, out);
-    jev_leave(v);
+    jx_leave(x);
     if (!st)
         x->line = line; /* an error keeps the line it happened on */
     return st;
@@ -166,8 +161,8 @@ static enum st macro_call(struct jx *x, const struct jfunc *f,
 enum st jmacro_value(struct jev *v, const struct jmacro *m,
                      struct jscope *scope, struct jv *out)
 {
-    struct closure *c = jev_alloc(v, sizeof(*c));
-    struct jfunc *f = jev_alloc(v, sizeof(*f));
+    struct closure *c = arena_alloc(v->x.arena, sizeof(*c));
+    struct jfunc *f = arena_alloc(v->x.arena, sizeof(*f));
 
     if (!c || !f)
         return jx_full(&v->x);
@@ -216,7 +211,7 @@ static enum st loop_changed(struct jx *x, const struct jfunc *f,
 enum st jloop_methods(struct jev *v, struct jv loop, const size_t *index)
 {
     struct jfunc *f = arena_array(v->x.arena, 2, sizeof(*f));
-    struct loop *l = jev_alloc(v, sizeof(*l));
+    struct loop *l = arena_alloc(v->x.arena, sizeof(*l));
     struct jv fn = jv_undef();
     enum st st;
 

@@ -1,4 +1,4 @@
-/* Methods of strings, lists and dicts. */
+/* Methods of strings. */
 #include "chat/jinja_lib.h"
 
 #include "text/uni.h"
@@ -392,12 +392,6 @@ static enum st m_rsplit(const struct jin *in, struct jv *out)
     return st;
 }
 
-static bool line_break(uint32_t cp)
-{
-    return (cp >= 10 && cp <= 13) || (cp >= 28 && cp <= 30) || cp == 0x85 ||
-           cp == 0x2028 || cp == 0x2029;
-}
-
 static enum st m_splitlines(const struct jin *in, struct jv *out)
 {
     const char *s = in->v->u.str.s;
@@ -411,7 +405,7 @@ static enum st m_splitlines(const struct jin *in, struct jv *out)
         size_t end = at;
 
         at += jchar(s + at, n - at, &cp);
-        if (!line_break(cp))
+        if (!jchar_breaks(cp))
             continue;
         if (cp == '\r' && at < n && s[at] == '\n')
             at++;

@@ -162,25 +162,21 @@ static enum st m_list_copy(const struct jin *in, struct jv *out)
     return st;
 }
 
-/* In place, through the filter of the same name. */
-static enum st in_place(const struct jin *in, const char *filter,
-                        struct jv *out)
+static enum st m_reverse(const struct jin *in, struct jv *out)
 {
-    struct jv sorted;
+    struct jlist *l = in->v->u.list;
     enum st st = may_change(in);
 
     *out = jv_none();
     if (!st)
-        st = jlib_filter(in->x, filter, strlen(filter), in->v, in->all,
-                         &sorted);
-    if (!st)
-        *in->v->u.list = *sorted.u.list;
-    return st;
-}
+        st = jx_pay(in->x, l->n / 4);
+    for (size_t i = 0; i < l->n / 2 && !st; i++) {
+        struct jv swap = l->p[i];
 
-static enum st m_reverse(const struct jin *in, struct jv *out)
-{
-    return in_place(in, "reverse", out);
+        l->p[i] = l->p[l->n - 1 - i];
+        l->p[l->n - 1 - i] = swap;
+    }
+    return st;
 }
 
 const struct jentry jmethod_list[] = {
@@ -245,24 +241,14 @@ static enum st m_items(const struct jin *in, struct jv *out)
     return jx_items(in->x, in->v, out);
 }
 
-static enum st parts(const struct jin *in, bool keys, struct jv *out)
-{
-    const struct jdict *d = in->v->u.dict;
-    enum st st = jx_list(in->x, in->v, out);
-
-    for (size_t i = 0; i < d->n && !st; i++)
-        st = jv_push(in->x, *out, keys ? d->p[i].key : d->p[i].value);
-    return st;
-}
-
 static enum st m_keys(const struct jin *in, struct jv *out)
 {
-    return parts(in, true, out);
+    return jx_keys(in->x, in->v, out);
 }
 
 static enum st m_values(const struct jin *in, struct jv *out)
 {
-    return parts(in, false, out);
+    return jx_values(in->x, in->v, out);
 }
 
 static enum st set_all(struct jx *x, struct jv to, const struct jpair *p,

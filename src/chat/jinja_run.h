@@ -2,7 +2,7 @@
  * chat/jinja_run.h - walking a compiled template (internal to chat/jinja*).
  *
  * Everything a rendering makes lies in its arena. C recursion happens per
- * nesting of the template and per macro call, one jev_enter each: the stack
+ * nesting of the template and per macro call, one jx_enter each: the stack
  * is bounded by JINJA_DEPTH_MAX times the largest frames between two of
  * them (t/unit/chat_jinja.c runs the deepest case on a thread of 256 KB).
  */
@@ -10,6 +10,7 @@
 #define CHAT_JINJA_RUN_H
 
 #include "chat/jinja_ast.h"
+#include "chat/jinja_lib.h"
 
 struct jvar {
     const struct jname *name;
@@ -35,11 +36,6 @@ struct jev {
 
 /* --- jinja_eval.c -------------------------------------------------------- */
 
-/* One level deeper; ST_LIMIT when that is too deep. Leave always. */
-enum st jev_enter(struct jev *v) MUST_CHECK;
-void jev_leave(struct jev *v);
-/* ST_LIMIT "out of memory of a rendering" for a NULL of the arena. */
-void *jev_alloc(struct jev *v, size_t bytes) MUST_CHECK;
 struct jscope *jscope_new(struct jev *v, struct jscope *outer) MUST_CHECK;
 /* Set or replace in this scope, not in those around it. */
 enum st jscope_set(struct jev *v, struct jscope *s, const struct jname *name,

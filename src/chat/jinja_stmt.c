@@ -121,7 +121,7 @@ rounds(struct jev *v, const struct jstmt *s, const struct jlist *all)
 
     if (s->u.loop.loop) {
         loop = jv_new_dict(&v->x);
-        index = jev_alloc(v, sizeof(*index));
+        index = arena_alloc(v->x.arena, sizeof(*index));
         if (loop.type != JV_DICT || !index)
             return jx_full(&v->x);
         st = jloop_methods(v, loop, index);
@@ -178,7 +178,7 @@ enum st jexec_capture(struct jev *v, struct jscope *scope,
                       const struct jstmt *body, struct jv *out)
 {
     struct jscope *outer = v->scope;
-    struct jbuild *before = v->out, *b = jev_alloc(v, sizeof(*b));
+    struct jbuild *before = v->out, *b = arena_alloc(v->x.arena, sizeof(*b));
     enum st st;
 
     if (!b)
@@ -301,8 +301,7 @@ static enum st exec_one(struct jev *v, const struct jstmt *s)
 
     switch (s->kind) {
     case JS_DATA:
-        st = jx_pay(&v->x, s->u.data.n / 16);
-        return st ? st : jbuild_add(v->out, s->u.data.s, s->u.data.n, true);
+        return jbuild_add(v->out, s->u.data.s, s->u.data.n, true);
     case JS_OUTPUT:
     case JS_SET:
     case JS_DO:
@@ -335,14 +334,16 @@ static enum st exec_one(struct jev *v, const struct jstmt *s)
 
 enum st jexec(struct jev *v, const struct jstmt *body)
 {
-    enum st st = jev_enter(v);
+    enum st st = jx_enter(&v->x);
 
+    if (st)
+        return st;
     for (; body && !st && v->flow == JFLOW_ON; body = body->next) {
         v->x.line = body->line;
         st = jx_pay(&v->x, 1);
         if (!st)
             st = exec_one(v, body);
     }
-    jev_leave(v);
+    jx_leave(&v->x);
     return st;
 }

@@ -51,7 +51,7 @@ enum st jx_pay(struct jx *x, uint64_t steps)
 enum st jx_enter(struct jx *x)
 {
     if (x->depth >= JINJA_DEPTH_MAX)
-        return jx_limit(x, "nests values or calls too deeply");
+        return jx_limit(x, "nests values, expressions or calls too deeply");
     x->depth++;
     return ST_OK;
 }

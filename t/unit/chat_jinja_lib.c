@@ -372,6 +372,7 @@ static void errors(void)
 static void no_memory(void)
 {
     static const char *const cases[][2] = {
+        {"{% if range %}yes{% endif %}", "yes"},
         {"{{ range is defined }}", "True"},
         {"{{ d.items is defined }}", "True"},
         {"{{ d['items'] is defined }}", "True"},
