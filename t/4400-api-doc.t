@@ -11,6 +11,8 @@ use Pen::Http;
 plan skip_all => 'no penstockd: make first'
     unless -x Pen::Daemon::build() . '/penstockd';
 plan skip_all => 'no demo model' unless -r $Pen::Daemon::DEMO;
+plan skip_all => 'no penstockd-scripted: make tests first'
+    unless -x Pen::Daemon::build() . '/t/penstockd-scripted';
 my $json = JSON::PP->new->utf8->canonical;
 my $page = slurp('docs/api.md');
 
