@@ -71,7 +71,11 @@ my $bad = scratch("one\n{% endfor %}");
 is_format(render($hi, '-m', model('broken', '--template', $bad)), 'chatjson',
     qr/^built-in chatml-think\.json; not template line 2: /,
     'a broken template: built-in data, and the reason');
-is_format(render($hi, '-m', model('none')), 'chatjson', qr/^built-in /,
+$bad = scratch("{% if messages %}{{ raise_exception('never') }}{% endif %}");
+is_format(render($hi, '-m', model('refuses', '--template', $bad)), 'chatjson',
+    qr/^built-in chatml-think\.json; not template: .*line 1: never$/,
+    'one that refuses every conversation, too');
+is_format(render($hi, '-m', model('none')), 'chatjson', qr/^built-in [^;]*$/,
     'no template: built-in data');
 
 SKIP: {

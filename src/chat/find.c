@@ -109,6 +109,7 @@ static bool main_template(const struct gguf *g, struct buf *key,
     return false;
 }
 
+/* ST_NOT_FOUND: the file has none. */
 static enum st from_gguf(struct format **out, const struct format_from *from,
                          struct err *e)
 {
@@ -117,11 +118,11 @@ static enum st from_gguf(struct format **out, const struct format_from *from,
     enum st st;
 
     if (!from->gguf)
-        return err_set(e, ST_UNSUPPORTED, "jinja", "no model file");
+        return err_set(e, ST_NOT_FOUND, "jinja", "no model file");
     buf_init(&key, BUF_MESSAGE);
     buf_init(&source, BUF_MESSAGE);
     if (!main_template(from->gguf, &key, &s.text)) {
-        st = err_set(e, ST_UNSUPPORTED, "jinja",
+        st = err_set(e, ST_NOT_FOUND, "jinja",
                      "no " GGUF_TEMPLATE " in the file");
     } else {
         if (!gguf_str(from->gguf, GGUF_TEMPLATE ".tool_use", &s.tools))
@@ -240,7 +241,7 @@ static enum st search(struct format **out, const struct format_from *from,
     refused = *e;
     add_reason(why, "template", e);
     st = search_builtin(out, from, why, e);
-    if (!st && refused.st == ST_FORMAT)
+    if (!st && refused.st != ST_NOT_FOUND)
         add_refusal(*out, &refused);
     return st;
 }
@@ -293,6 +294,8 @@ enum st format_find(struct format **out, const struct format_from *from,
                      "without a model, name a format or a file");
     else
         st = search(out, from, &why, &one);
+    if (st == ST_NOT_FOUND)
+        st = ST_UNSUPPORTED;
     if (st == ST_UNSUPPORTED)
         err_set(e, st, "chat format", "%s", why.n ? why.p : one.text);
     else if (st && e)
