@@ -224,6 +224,82 @@ static void limits(void)
     is_str(err.where, "tools", "are named");
 }
 
+/* Rules of a request with tools, each by the one request that breaks it. */
+static void edges(void)
+{
+    static const struct {
+        const char *json, *where; /* NULL: accepted */
+    } t[] = {
+        {"{" M ",\"tools\":[" F("a\\u007fb") "]}", "tools[0].function.name"},
+        {"{" M ",\"tools\":[" F("a\\u001fb") "]}", "tools[0].function.name"},
+        {"{" M ",\"tools\":[" F("f") "],\"tool_choice\":{\"function\":{"
+         "\"name\":\"f\"}}}", "tool_choice"},
+        {"{\"messages\":[{\"role\":\"user\",\"content\":\"hi\","
+         "\"tool_call_id\":5}]}", NULL},
+        {"{" M ",\"response_format\":{\"type\":\"json_schema\","
+         "\"json_schema\":{\"schema\":{\"allOf\":[{\"allOf\":[{\"allOf\":[{"
+         "\"allOf\":[{\"allOf\":[{\"allOf\":[{\"allOf\":[{\"allOf\":[{"
+         "\"allOf\":[{\"allOf\":[{\"allOf\":[{}]}]}]}]}]}]}]}]}]}]}]}}}}",
+         "response_format.json_schema.schema"},
+    };
+
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        enum st st = chat(t[i].json, strlen(t[i].json));
+
+        is_int(st, t[i].where ? ST_INVALID : ST_OK, "%.90s", t[i].json);
+        is_str(err.where, t[i].where ? t[i].where : "", "by its field");
+    }
+    for (int n = 256; n <= 257; n++) {
+        char json[600];
+
+        snprintf(json, sizeof(json), "{" M ",\"tools\":[{\"function\":"
+                 "{\"name\":\"%0*d\"}}]}", n, 1);
+        is_int(chat(json, strlen(json)), n == 256 ? ST_OK : ST_INVALID,
+               "a name of %d bytes", n);
+    }
+    accepted("{\"messages\":[{\"role\":\"user\",\"content\":\"hi\","
+             "\"reasoning_content\":\"r\"},{\"role\":\"assistant\","
+             "\"content\":\"x\",\"reasoning\":\"a\",\"reasoning_content\":"
+             "\"b\"}]}");
+    ok(!body.chat.messages[0].reasoning.n, "a user has no reasoning");
+    ok(text_is(body.chat.messages[1].reasoning, "b"),
+       "reasoning_content beats reasoning");
+    accepted("{" M ",\"thinking\":true,\"enable_thinking\":false}");
+    is_int(body.chat.think, THINK_OFF, "enable_thinking beats thinking");
+    accepted("{" M ",\"thinking_effort\":\"high\",\"reasoning_effort\":5}");
+    ok(!body.chat.effort.n && body.chat.effort_n == 5,
+       "reasoning_effort replaces the word of thinking_effort");
+}
+
+/* Tools of system messages count with those of the request. */
+static void together(void)
+{
+    struct buf b;
+
+    for (int n = 127; n <= 128; n++) {
+        buf_init(&b, 1 << 20);
+        buf_puts(&b, "{\"messages\":[" U ",{\"role\":\"system\",\"tools\":["
+                     F("late") "]}],\"tools\":[");
+        for (int i = 0; i < n; i++)
+            buf_printf(&b, "%s{\"function\":{\"name\":\"f%d\"}}",
+                       i ? "," : "", i);
+        buf_puts(&b, "]}");
+        is_int(chat(b.p, b.n), n == 127 ? ST_OK : ST_INVALID,
+               "one late tool and %d", n);
+        buf_release(&b);
+    }
+    for (int n = 100; n <= 140; n += 40) {
+        buf_init(&b, 1 << 20);
+        buf_printf(&b, "{\"messages\":[" U ",{\"role\":\"system\",\"tools\":["
+                   "{\"function\":{\"name\":\"late\",\"description\":"
+                   "\"%0*d\"}}]}],\"tools\":[{\"function\":{\"name\":\"f\","
+                   "\"description\":\"%0*d\"}}]}", n * 1024, 1, n * 1024, 1);
+        is_int(chat(b.p, b.n), n == 100 ? ST_OK : ST_INVALID,
+               "twice %d KiB of tools", n);
+        buf_release(&b);
+    }
+}
+
 int main(void)
 {
     arena_init(&arena, 64u << 20);
@@ -232,6 +308,8 @@ int main(void)
     offers();
     efforts();
     limits();
+    edges();
+    together();
     arena_release(&arena);
     return done();
 }

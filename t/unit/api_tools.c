@@ -383,6 +383,9 @@ static void refused(void)
         {"{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],"
          "\"response_format\":{\"type\":\"json_object\"}}",
          "response_format.type"},
+        {"{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],"
+         "\"response_format\":{\"type\":\"json_schema\",\"json_schema\":"
+         "{\"schema\":{}}}}", "response_format.type"},
         {"{\"messages\":[{\"role\":\"system\",\"content\":\"s\"},"
          "{\"role\":\"system\",\"content\":\"s\"},{\"role\":\"user\","
          "\"content\":[{\"type\":\"text\",\"text\":\"x\"},{\"type\":"
@@ -411,6 +414,51 @@ static void refused(void)
     apit_close(&t);
 }
 
+/* Case C34 where no chat format stands between: a prompt of /v1/completions
+ * and a forced answer are text. */
+static void plain_text(void)
+{
+    static const char text[] = "/v1/completions";
+    char json[128];
+    struct call c;
+    struct arena a;
+    const struct json *v;
+    int64_t one, two;
+
+    script("x" END, -1, 0);
+    call_do(&c, &t, text, "{\"prompt\":\"" END "\",\"max_tokens\":1}");
+    ok(json_int(json_at(call_json(&c, &a), "usage.prompt_tokens")) > 1,
+       "case C34: a marker in a prompt is text");
+    arena_release(&a);
+    call_release(&c);
+    call_do(&c, &t, chat, body("\"structured_outputs\":{\"choice\":[\"" END
+                               "\"]}"));
+    v = call_json(&c, &a);
+    ok(json_str_is(json_at(v, "choices.0.message.content"), END),
+       "case C34: and in a forced answer");
+    arena_release(&a);
+    call_release(&c);
+
+    call_do(&c, &t, text, "{\"prompt\":\"one\",\"max_tokens\":1}");
+    one = json_int(json_at(call_json(&c, &a), "usage.prompt_tokens"));
+    arena_release(&a);
+    call_release(&c);
+    call_do(&c, &t, text, "{\"prompt\":[\"one\",\"one\"],\"max_tokens\":1}");
+    two = json_int(json_at(call_json(&c, &a), "usage.prompt_tokens"));
+    is_int(two, 2 * one, "two prompts are counted both");
+    arena_release(&a);
+    call_release(&c);
+
+    for (int64_t id = (int64_t)tok_count(t.tok) - 1, k = 0; k < 2; k++) {
+        snprintf(json, sizeof(json), "{\"prompt\":[%lld],\"max_tokens\":1}",
+                 (long long)(id + k));
+        call_do(&c, &t, text, json);
+        is_int(call_status(&c), k ? 400 : 200, "id %lld", (long long)(id + k));
+        call_release(&c);
+    }
+    apit_close(&t);
+}
+
 int main(void)
 {
     const char *why;
@@ -425,5 +473,6 @@ int main(void)
     around();
     broken();
     refused();
+    plain_text();
     return done();
 }
