@@ -98,6 +98,8 @@ CALLS_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_unit_chat_tagcall_LDADD = $(CALLS_LDADD)
 t_unit_chat_jsoncall_LDADD = $(CALLS_LDADD)
 t_unit_chat_bracketcall_LDADD = $(CALLS_LDADD)
+unit_tests += t/unit/chat_jsonread
+t_unit_chat_jsonread_LDADD = $(CALLS_LDADD)
 t_unit_chat_sectioncall_LDADD = $(CALLS_LDADD)
 # kernels
 unit_tests += t/unit/kernels_ops t/unit/kernels_quant t/unit/kernels_onetext \
