@@ -51,6 +51,8 @@ static void test_limit(void)
     is_int((long)c.shown, 0, "a withdrawn call is not shown");
     BUG_ON(!calls_add(&c, NULL, 0, "h", 1));
     ok(!c.p[2]->dropped, "and leaves its place to the next");
+    calls_withdraw(&c, c.p[1]);
+    is_int((long)c.shown, 1, "a dropped one leaves none");
     calls_release(&c);
 }
 
@@ -64,6 +66,9 @@ static void test_names(void)
     is_str(c.p[0]->id, "ab", "so does an id");
     BUG_ON(!calls_add(&c, "", 0, "", 0));
     is_str(c.p[1]->name, "", "an empty name is one");
+    BUG_ON(!calls_add(&c, "a\xff" "b\xe2\x82", 5, "\xc3" "x\xed\xa0\x80y", 6));
+    is_str(c.p[2]->name, "xy", "bytes of no character are left out anywhere");
+    is_str(c.p[2]->id, "ab", "of an id too");
     calls_release(&c);
 }
 

@@ -65,7 +65,7 @@ static void test_plain(void)
 }
 
 /* The events up to the end, as letters; a name or id that cannot be used as
- * it is written in lower case. */
+ * it is written in lower case. Behind arguments + says that the id is known. */
 static void events(const char *s, const char *want)
 {
     char got[64] = "";
@@ -84,13 +84,15 @@ static void events(const char *s, const char *want)
                    : e == CR_END  ? 'E'
                    : e == CR_BAD  ? '!'
                                   : '.';
+        if (e == CR_ARGS && r.has_id)
+            got[n++] = '+';
     } while (e != CR_MORE && e != CR_END && e != CR_BAD);
     is_str(got, want, "events of %s", s);
 }
 
 static void test_calls(void)
 {
-    events("{\"name\":\"f\",\"id\":\"1\",\"arguments\":{\"name\":\"x\"}}", "NDAE");
+    events("{\"name\":\"f\",\"id\":\"1\",\"arguments\":{\"name\":\"x\"}}", "NDA+E");
     events(" {\"parameters\":{},\"name\":\"f\"}", "aNE");
     events("{\"name\":\"\\u0066\",\"id\":\"\\u0031\",\"arguments\":{}}", "ndaE");
     events("{\"name\":\"\",\"id\":\"\",\"arguments\":{}}", "ndaE");
@@ -99,6 +101,8 @@ static void test_calls(void)
     events("{\"type\":\"function\",\"function\":{\"name\":\"f\"}}", "E");
     events("{\"city\":1}", "KE");
     events("[{\"name\":\"f\",\"id\":\"1\"},{\"arguments\":{}}]", "NDIaIE");
+    events("[{\"name\":\"f\",\"id\":\"1\"},{\"name\":\"g\",\"arguments\":{}}]",
+           "NDINAIE");
     events("[{\"name\":\"f\",\"arguments\":{}} , {\"name\":\"g\"}]", "NAINIE");
     events("[1", "!");
     events("[\"a\"", "!");
@@ -133,6 +137,34 @@ static void args(const struct tools *tools, const char *s, bool bad,
     calls_release(&c);
 }
 
+/* What one object left unfinished does not reach into the next. */
+static void test_args_again(const struct tools *tools)
+{
+    static const char *const cut[] = {"{\"n", "{\"n\":\"1", "{\"n\":"};
+    static const char next[] = "{\"s\":\"2\"}";
+
+    for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++) {
+        struct jsonargs a;
+        struct calls c;
+        struct tool_call *first, *second;
+        size_t took;
+
+        calls_init(&c, CALLS_MAX, 1);
+        first = calls_add(&c, NULL, 0, "f", 1);
+        second = calls_add(&c, NULL, 0, "f", 1);
+        BUG_ON(!first || !second);
+        jsonargs_init(&a);
+        jsonargs_open(&a, tools, first);
+        jsonargs_feed(&a, cut[i], strlen(cut[i]), &took);
+        jsonargs_open(&a, tools, second);
+        jsonargs_feed(&a, next, strlen(next), &took);
+        is_str(second->args.n ? second->args.p : "", next,
+               "arguments behind %s", cut[i]);
+        jsonargs_release(&a);
+        calls_release(&c);
+    }
+}
+
 static void test_args(void)
 {
     struct tools *tools = calls_t_tools(
@@ -152,6 +184,7 @@ static void test_args(void)
     args(tools, "\"n\"", true, "", 0);
     args(tools, "1", true, "", 0);
     args(tools, "{\"s\":1]", true, "{\"s\":1", 6);
+    test_args_again(tools);
     tools_free(tools);
 }
 

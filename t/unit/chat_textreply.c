@@ -153,12 +153,66 @@ static void pieces(void)
     run_close(&x);
 }
 
+#define CALL_OF(n) "<tool_call><function=" n "></function></tool_call>"
+
+/* How many of two calls are shown and dropped. */
+static void limits(const struct tools *offered, bool parallel, size_t shown,
+                   size_t dropped, const char *name)
+{
+    const struct turn_config c = {
+        .dialect = &dialect_qwen, .tools = offered, .parallel_calls = parallel,
+        .id_seed = 1,
+    };
+    static const char two[] = CALL_OF("f") CALL_OF("g");
+    struct run x = {.r = textreply_new(&c)};
+    const struct calls *calls;
+
+    BUG_ON(!x.r);
+    buf_init(&x.reasoning, BUF_ANSWER);
+    buf_init(&x.content, BUF_ANSWER);
+    run_feed(&x, two, sizeof(two) - 1);
+    run_end(&x, true);
+    calls = textreply_calls(x.r);
+    ok(calls->shown == shown && calls->dropped == dropped, "%s: %zu, %zu",
+       name, calls->shown, calls->dropped);
+    run_close(&x);
+}
+
+static void test_limits(void)
+{
+    limits(tools, true, 2, 0, "tandem 25: parallel calls");
+    limits(tools, false, 1, 1, "tandem 25: one call, the other counted");
+    limits(NULL, true, 0, 2, "tandem 98: no tools were offered, no call");
+}
+
+/* What is held back comes before what joins nothing. */
+static void test_token_order(void)
+{
+    static const char call[] = "<function=f></function></tool_call>";
+    struct run x;
+
+    run_open(&x, &dialect_qwen, false);
+    run_feed(&x, "a <tool", 7);
+    textreply_plain(x.r, "_call>b", 7, &x.reasoning, &x.content);
+    textreply_token(x.r, "<tool_call>x", 12, &x.reasoning, &x.content);
+    run_feed(&x, " <to", 4);
+    textreply_token(x.r, "<tool_call>", 11, &x.reasoning, &x.content);
+    run_feed(&x, call, sizeof(call) - 1);
+    run_end(&x, true);
+    is_str(x.content.p, "a <tool_call>b<tool_call>x <to",
+           "characters of a marker around a token are text, in their order");
+    is_int(textreply_calls(x.r)->shown, 1, "a token that is one opens a call");
+    run_close(&x);
+}
+
 int main(void)
 {
     open_tools();
     cuts();
     reasoning();
     pieces();
+    test_limits();
+    test_token_order();
     tools_free(tools);
     arena_release(&arena);
     return done();
