@@ -205,6 +205,46 @@ static void test_token_order(void)
     run_close(&x);
 }
 
+/* One test point: reasoning and content of a whole text, and its calls. */
+static void whole(const struct dialect *d, bool think_open, bool ended,
+                  const char *text, const char *reasoning,
+                  const char *content, size_t calls, const char *name)
+{
+    struct run x;
+
+    run_open(&x, d, think_open);
+    run_feed(&x, text, strlen(text));
+    run_end(&x, ended);
+    if (!ok(!strcmp(x.reasoning.p, reasoning) &&
+                !strcmp(x.content.p, content) &&
+                textreply_calls(x.r)->shown == calls, "%s", name))
+        printf("#   %s | %s | %zu\n", x.reasoning.p, x.content.p,
+               textreply_calls(x.r)->shown);
+    run_close(&x);
+}
+
+static void test_turns(void)
+{
+    struct run x;
+
+    whole(&dialect_xtml, false, true, "a<|end_of_msg|>b<|open|>think<|sep|>c",
+          "", "a", 0, "waste 7.3/26d: nothing behind the form's own end");
+    whole(&dialect_xtml, false, true, "a<think>b", "", "a<think>b", 0,
+          "a form with channels has no other pair");
+    whole(&dialect_glm, false, false, "<tool_call>get<|observation|>", "", "",
+          1, "the form's own end is one, whatever the limit said");
+    whole(&dialect_qwen, true, true, "a\n<think>\nb</think>\n\nc", "a\n\nb",
+          "c", 0, "an opener in the reasoning is nothing");
+    whole(&dialect_qwen, true, true, "a</think>\n" CALL_OF("f") "\nc", "a",
+          "\nc", 1, "newlines behind a call frame nothing");
+    run_open(&x, &dialect_mistral, false);
+    run_feed(&x, "[TOOL_CALLS]f[ARGS]{}", 21);
+    ok(textreply_calls(x.r)->n == 1 &&
+           strlen(textreply_calls(x.r)->p[0]->id) == 9,
+       "ids have the form of the dialect");
+    run_close(&x);
+}
+
 int main(void)
 {
     open_tools();
@@ -213,6 +253,7 @@ int main(void)
     pieces();
     test_limits();
     test_token_order();
+    test_turns();
     tools_free(tools);
     arena_release(&arena);
     return done();
