@@ -58,6 +58,7 @@ static void test_limit(void)
 
 static void test_names(void)
 {
+    char longer[300];
     struct calls c;
 
     calls_init(&c, 4, 1);
@@ -66,9 +67,13 @@ static void test_names(void)
     is_str(c.p[0]->id, "ab", "so does an id");
     BUG_ON(!calls_add(&c, "", 0, "", 0));
     is_str(c.p[1]->name, "", "an empty name is one");
+    is_int((long)strlen(c.p[1]->id), 29, "an empty id is none");
     BUG_ON(!calls_add(&c, "a\xff" "b\xe2\x82", 5, "\xc3" "x\xed\xa0\x80y", 6));
     is_str(c.p[2]->name, "xy", "bytes of no character are left out anywhere");
     is_str(c.p[2]->id, "ab", "of an id too");
+    memset(longer, 'x', sizeof(longer));
+    BUG_ON(!calls_add(&c, longer, sizeof(longer), "f", 1));
+    is_int((long)strlen(c.p[3]->id), 256, "an id has 256 bytes at most");
     calls_release(&c);
 }
 

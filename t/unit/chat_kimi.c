@@ -261,6 +261,11 @@ static void test_reply(void)
                                                  ONE("f:0", "f", "{}")),
          "text behind them is"},
         {" \n ", "{\"content\":\" \\n \"}", "as is an answer of space alone"},
+        {"a" SB CB "f:0" AB "{}" CE SE "\n", GOT("a", ONE("f:0", "f", "{}")),
+         "space behind a call is none, though words came before"},
+        {" \n" SB CB "f:0" AB "{}" CE SE "bye", GOT("bye",
+                                                   ONE("f:0", "f", "{}")),
+         "space before a call does not come later"},
         {SB CB "f" AB "{}" CE CB "f" AB "{}" CE SE,
          GOT("", ONE("functions.f:0", "f", "{}") ","
                  ONE("functions.f:1", "f", "{}")),

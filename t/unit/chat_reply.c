@@ -445,8 +445,57 @@ static void test_calls(void)
     ok(!x.content.n && one_call(&x, "{\"a\": 1}"),
        "tandem 20: the answer is what follows the reasoning");
     run_close(&x);
+
+    run_open(&x, false, NULL, 0);
+    feed_text(&x, "a </tool");
+    special(&x, "<tool_call>");
+    feed_text(&x, "<function=f><parameter=a>1</parameter></function>");
+    ok(!feed_id(&x, -1) && !feed_id(&x, -2) &&
+           !feed_id(&x, (int32_t)tok_count(toy.tok)),
+       "ids outside of the vocabulary are nothing");
+    is_int(reply_calls(x.r)->p[0]->whole, 0, "no marker that has no id");
+    feed_text(&x, "</tool_call>");
+    run_end(&x);
+    ok(is(&x.content, "a </tool") && one_call(&x, "{\"a\": \"1\"}"),
+       "what was held comes before a marker");
+    run_close(&x);
+
+    format->strict_end = true;
+    run_open(&x, false, NULL, 0);
+    special(&x, "<tool_call>");
+    feed_text(&x, "<function=f></function>");
+    ok(special(&x, "<|start|>"), "another control token ends a strict form");
+    reply_end(x.r, false, &x.reasoning, &x.content);
+    ok(!x.content.n && one_call(&x, "{}"),
+       "tandem 23: it is an end token to the block");
+    run_close(&x);
+    format->strict_end = false;
     tools_free(offered);
     offered = NULL;
+    close_toy();
+}
+
+/* A stop id of any type has no text. */
+static void test_stop_ids(void)
+{
+    int32_t stop[2];
+    struct reply_config c = {.stop_ids = stop, .n_stop_ids = 2};
+    struct run x = {.whole = true};
+
+    open_toy(NULL, 0);
+    stop[0] = toy_id(&toy, "<tool_call>", 11);
+    stop[1] = toy_id(&toy, "z", 1);
+    c.tok = toy.tok;
+    c.format = format;
+    x.r = reply_new(&c);
+    buf_init(&x.reasoning, BUF_EVENT);
+    buf_init(&x.content, BUF_EVENT);
+    feed_text(&x, "ab");
+    special(&x, "<tool_call>");
+    feed_text(&x, "z");
+    run_end(&x);
+    ok(is(&x.content, "ab"), "the text of an end token is never emitted");
+    run_close(&x);
     close_toy();
 }
 
@@ -459,5 +508,6 @@ int main(void)
     test_silent();
     test_spm();
     test_calls();
+    test_stop_ids();
     return done();
 }

@@ -103,9 +103,33 @@ static void test_held(void)
     buf_release(&s.b);
 }
 
+/* Of markers that begin alike the longest is found, in any order. */
+static void test_longest(void)
+{
+    static const char *const lists[][3] = {
+        {"<a", "<ab", "<"}, {"<ab", "<a", "<"},
+    };
+    static const char *const want[] = {"#1#0#2", "#0#1#2"};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct seen s = {.in_text = false};
+        const struct scan_sink sink = {on_text, on_marker, &s};
+        struct scan scan;
+
+        buf_init(&s.b, BUF_MESSAGE);
+        scan_init(&scan, lists[i], 3);
+        scan_feed(&scan, "<ab<a<", 6, &sink);
+        scan_flush(&scan, &sink);
+        is_str(s.b.p, want[i], "the longest marker, list %zu", i);
+        scan_release(&scan);
+        buf_release(&s.b);
+    }
+}
+
 int main(void)
 {
     test_cuts();
     test_held();
+    test_longest();
     return done();
 }
