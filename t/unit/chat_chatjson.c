@@ -233,6 +233,32 @@ static void test_system_for_results(void)
     format_free(f);
 }
 
+/* Who spells the first token is not who writes it. */
+static void test_bos(void)
+{
+    struct toy other;
+    struct arena a;
+    struct err e;
+
+    toy_open_bos(&other, specials, "<|a|>", true);
+    arena_init(&a, 1u << 20);
+    for (int mode = 0; mode < 2; mode++) {
+        struct segments s;
+        struct ids ids;
+
+        segments_init(&s, &a);
+        ids_init(&ids, 64);
+        segments_add(&s, mode ? TOK_MARKUP : TOK_CONTENT, "<|a|>", 5);
+        BUG_ON(segments_encode(&s, other.tok, &ids, &e));
+        ok(ids.p[0] == toy_id(&other, "<|a|>", 5) && (ids.n == 1) == mode,
+           mode ? "case C36: the format's own BOS is the only one"
+                : "case C36: a caller's spelling of BOS is none");
+        ids_release(&ids);
+    }
+    arena_release(&a);
+    toy_close(&other);
+}
+
 int main(void)
 {
     toy_open(&toy, specials, NULL, 0);
@@ -242,6 +268,7 @@ int main(void)
     test_reply();
     test_no_vocabulary();
     test_system_for_results();
+    test_bos();
     toy_close(&toy);
     return done();
 }
