@@ -17,6 +17,7 @@
 #include "fcgi/writer.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -273,6 +274,8 @@ int main(int argc, char **argv)
 
     if (rc)
         return rc - 1;
+    /* fixed, or glibc keeps what the first large requests took */
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
     block_signals(&d);
     if (start(&d, &e)) {
         log_error("start", "%s%s%s", e.where, e.where[0] ? ": " : "", e.text);

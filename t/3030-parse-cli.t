@@ -56,6 +56,15 @@ my $call = sub { "<tool_call>f\n<arg_key>n</arg_key>\n<arg_value>$_[0]"
     . "</arg_value>\n<arg_key>s</arg_key>\n<arg_value>$_[0]</arg_value>\n"
     . '</tool_call>' };
 
+{
+    my ($said) = run('<|tool_calls_section_begin|><|tool_call_begin|>'
+        . 'functions.f:0<|tool_call_end|><|tool_calls_section_end|>',
+        '--format kimi', '--tools', $tools, '--json');
+    my $got = $json->decode($said)->{message}{tool_calls}[0];
+    is "$got->{id} $got->{function}{arguments}", 'functions.f:0 {}',
+        'a call without arguments has an empty object of them';
+}
+
 # --- text
 is_deeply parse("<think>\nhm\n</think>\n\nHi \xf0\x9f\x98\x80",
     '--format plain'), message('stop', content => "Hi \x{1f600}",

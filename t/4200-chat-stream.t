@@ -126,6 +126,7 @@ is_deeply $texts[1], $texts[0], 'case C32: repeatable';
 
 # Prompts far over the context are refused long before they are encoded; in
 # the daemon's processor time, which a busy machine does not stretch.
+my $memory = $d->proc('VmRSS');
 for my $word ('a', '\n', 'word ') {
     my $body = '{"messages":[{"role":"user","content":"'
         . $word x (20_000_000 / length $word) . '"}]}';
@@ -137,6 +138,14 @@ for my $word ('a', '\n', 'word ') {
         '400 messages context_length_exceeded', '20 MB of one word';
     cmp_ok $d->cpu - $from, '<', 2 * ($ENV{PENSTOCK_SANITIZER} ? 10 : 1),
         'refused at once';
+}
+SKIP: {
+    skip 'sanitizers use memory of their own', 1 if $ENV{PENSTOCK_SANITIZER};
+    my $end = time + 20;
+    select undef, undef, undef, 0.05
+        while $d->proc('VmRSS') > $memory + 60_000 && time < $end;
+    cmp_ok $d->proc('VmRSS'), '<', $memory + 60_000,
+        'and what they took was given back';
 }
 $r = whole(ask('/v1/completions', prompt => [ (5) x 100_000 ]));
 like $r->{error}{message}, qr/^prompt: .* 4096 tokens, .* 100000 tokens/,

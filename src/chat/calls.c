@@ -127,6 +127,13 @@ struct tool_call *calls_add(struct calls *c, const char *id, size_t id_n,
     return call;
 }
 
+void calls_end(struct calls *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->p[i]->whole && !c->p[i]->args.n)
+            buf_puts(&c->p[i]->args, "{}");
+}
+
 void calls_withdraw(struct calls *c, struct tool_call *call)
 {
     if (call->withdrawn)

@@ -51,5 +51,8 @@ void calls_release(struct calls *c);
 struct tool_call *calls_add(struct calls *c, const char *id, size_t id_n,
                        const char *name, size_t n);
 void calls_withdraw(struct calls *c, struct tool_call *call);
+/* The reply is over: whole calls without a byte of arguments get "{}", which
+ * clients can parse. */
+void calls_end(struct calls *c);
 
 #endif

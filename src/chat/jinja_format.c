@@ -2,10 +2,14 @@
 
 #include "base/ascii.h"
 
-#define STEPS 5000000u     /* of a rendering, beside those for its bytes */
-#define STEPS_PER_BYTE 64u
+/* Limits of a rendering: a base, and so much for each byte of the request.
+ * Published templates take up to 1 step a byte of long texts, and 200 for a
+ * message, which counts as 64 bytes and its text (docs/performance.md). */
+#define STEPS 2000000u
+#define STEPS_PER_BYTE 8u
 #define OUT_BYTES (4u << 20)
 #define ARENA_BYTES (64u << 20)
+#define ARENA_PER_BYTE 16u
 #define JOINT "\n\n"       /* between messages that were joined */
 
 /* --- limits -------------------------------------------------------------- */
@@ -372,7 +376,7 @@ static enum st render(const struct format *f, const struct chat_req *r,
     char *s = NULL;
     enum st st;
 
-    arena_init(&arena, ARENA_BYTES + 32 * bytes);
+    arena_init(&arena, ARENA_BYTES + ARENA_PER_BYTE * bytes);
     st = converse(d, &a, e);
     if (!st)
         s = arena_dup(out->arena, a.out.u.str.n ? a.out.u.str.s : "",

@@ -124,4 +124,5 @@ void turn_end(struct turn *t, bool ended)
         buf_putc(t->to_reasoning, '\n');
     if (t->dialect)
         t->dialect->end(t->state, ended || t->done, &o);
+    calls_end(&t->calls);
 }

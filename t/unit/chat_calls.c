@@ -56,6 +56,24 @@ static void test_limit(void)
     calls_release(&c);
 }
 
+/* A client parses the arguments of every call that is complete. */
+static void test_end(void)
+{
+    struct calls c;
+
+    calls_init(&c, 4, 1);
+    for (int i = 0; i < 3; i++)
+        BUG_ON(!calls_add(&c, NULL, 0, "f", 1));
+    c.p[0]->whole = true;
+    buf_puts(&c.p[1]->args, "[1]");
+    c.p[1]->whole = true;
+    calls_end(&c);
+    is_str(c.p[0]->args.p, "{}", "no arguments are an empty object");
+    is_str(c.p[1]->args.p, "[1]", "those that are there stay");
+    is_int((long)c.p[2]->args.n, 0, "a call that was cut gets none");
+    calls_release(&c);
+}
+
 static void test_names(void)
 {
     char longer[300];
@@ -81,6 +99,7 @@ int main(void)
 {
     test_ids();
     test_limit();
+    test_end();
     test_names();
     return done();
 }

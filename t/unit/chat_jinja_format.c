@@ -589,6 +589,30 @@ static void test_big(void)
     format_free(f);
 }
 
+/* What a template may spend grows with the request, and only with it. */
+static void test_spent(void)
+{
+    struct format *f = load_str("{% for m in messages %}{% for k in messages %}"
+                                "{% if k.content == m.content %}{% endif %}"
+                                "{% endfor %}{% endfor %}"
+                                "{{ messages[0].content }}");
+    int64_t from = mono_us();
+    struct buf b;
+
+    buf_init(&b, BUF_ANSWER);
+    for (int i = 0; i < 20001; i++)
+        buf_printf(&b, "%s{\"role\":\"%s\",\"content\":\"q%d\"}",
+                   i ? "," : "{\"messages\":[", i % 2 ? "assistant" : "user",
+                   i);
+    buf_puts(&b, "]}");
+    is_str(shown(f, b.p), "error messages",
+           "a look at every message for every message is refused");
+    ok(strstr(err.text, "steps"), "for its steps: %s", err.text);
+    ok(mono_us() - from < 10000000, "within 10 s");
+    buf_release(&b);
+    format_free(f);
+}
+
 /* What each capability depends on, one template for each. */
 static void test_probes(void)
 {
@@ -723,6 +747,7 @@ int main(void)
     test_joined();
     test_variables();
     test_big();
+    test_spent();
     test_probes();
     test_history();
     test_variant_history();
