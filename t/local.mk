@@ -161,6 +161,9 @@ t_unit_api_gone_LDADD = $(APIT_LDADD)
 EXTRA_PROGRAMS += t/bench/reply
 t_bench_reply_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_unit_api_tools_LDADD = $(APIT_LDADD)
+unit_tests += t/unit/api_calls t/unit/api_choices
+t_unit_api_calls_LDADD = $(APIT_LDADD)
+t_unit_api_choices_LDADD = $(APIT_LDADD)
 # latency: what t/bench/latency measures with
 EXTRA_PROGRAMS += t/bench/sse_client t/bench/http_upstream
 t_bench_sse_client_CFLAGS = $(AM_CFLAGS) $(GNUTLS_CFLAGS)

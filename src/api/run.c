@@ -208,10 +208,15 @@ static enum st error_of_run(const struct run *r)
 {
     if (r->failure.st)
         return r->failure.st;
-    for (size_t i = 0; i < r->n_choices; i++)
-        if (r->choices[i].view.end.reason == END_ERROR)
-            return r->choices[i].view.end.err.st;
-    return ST_OK;
+    for (size_t i = 0; i < r->n_choices; i++) {
+        const struct end_info *end = &r->choices[i].view.end;
+
+        if (end->reason == END_ERROR)
+            return end->err.st ? end->err.st : ST_INTERNAL;
+        if (end->reason == END_CANCELLED)
+            return ST_DRAINING;
+    }
+    return ST_INTERNAL;
 }
 
 void run_close(struct exchange *x, enum run_notice want, int64_t now_us)

@@ -48,6 +48,7 @@ static void end(struct scripted *s, struct play *p, enum end_reason why,
         err_set(&info.err, ST_INTERNAL, "", "the script says fail");
     info.prompt_tokens = p->running ? (int32_t)p->job->n_ids : 0;
     info.completion_tokens = tokens;
+    info.cached_tokens = s->c.cached;
     info.queue_us = (p->running ? p->started_us : now) - p->submitted_us;
     if (p->running)
         info.prefill_us = (p->emitted ? p->first_us : now) - p->started_us;
@@ -237,6 +238,7 @@ static enum st submit(struct gen *g, struct job *j, struct err *e)
     p = mem_new(struct play);
     p->job = j;
     p->submitted_us = mono_us();
+    p->at = s->c.start_at ? s->c.start_at(j) : 0;
     p->guide_state = mem_zalloc(guide_state_bytes(j->guide) + 1);
     guide_init(j->guide, p->guide_state);
     pthread_mutex_lock(&s->mu);

@@ -3,8 +3,9 @@
  *
  * Same contract as the engine (gen/gen.h), but what it "generates" is known:
  * the ids that the job's guide forces, else the script, from its start for
- * every job. One thread; one wake per token; cancel, finish and deadline are
- * looked at within a millisecond, also while a job waits or is held.
+ * every job (or from start_at). One thread; one wake per token; cancel, finish
+ * and deadline are looked at within a millisecond, also while a job waits or
+ * is held.
  */
 #ifndef T_SCRIPTED_H
 #define T_SCRIPTED_H
@@ -21,6 +22,10 @@ struct scripted_config {
     int32_t parallel;       /* jobs that run together; 0: 4 */
     int32_t max_queue;      /* jobs that may wait */
     int32_t vocab, context; /* 0: 1 << 20 and 4096 */
+    int32_t cached;         /* what every END says of cached tokens */
+    /* Where in the script a job starts (once, when it is submitted); NULL:
+     * at 0. */
+    size_t (*start_at)(const struct job *j);
     const char *token_log;  /* file for the time of each token, or NULL */
 };
 

@@ -96,6 +96,13 @@ static void results(void)
        "case C35: its parts, joined, with their NUL");
     ok(!m[4].has_content && !m[4].content.n && !m[4].call_id.n,
        "a result without anything");
+    accepted("{\"messages\":[{\"role\":\"system\",\"content\":\"s\"},"
+             "{\"role\":\"system\",\"content\":[{\"type\":\"text\",\"text\":"
+             "\"t\"},{\"type\":\"text\",\"text\":\"u\"}]}," U "]}");
+    m = body.chat.messages;
+    ok(text_is(m[0].content, "s\n\ntu") && !m[0].parts && !m[0].n_parts &&
+           m[0].has_content,
+       "merged system messages have no parts but one text");
     accepted("{\"messages\":[{\"role\":\"user\",\"content\":["
              "{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"image_url\","
              "\"image_url\":{\"url\":\"x\"}},{\"type\":\"text\",\"text\":"
@@ -186,7 +193,13 @@ static void limits(void)
     static const struct kind kinds[] = {
         {"\"properties\":{\"a\":{", "}}"}, {"\"items\":{", "}"},
         {"\"anyOf\":[{", "}]"}, {"\"additionalProperties\":{", "}"},
-        {"\"$defs\":{\"d\":{", "}}"},
+        {"\"$defs\":{\"d\":{", "}}"}, {"\"dependentSchemas\":{\"a\":{", "}}"},
+        {"\"definitions\":{\"d\":{", "}}"},
+        {"\"patternProperties\":{\"a\":{", "}}"},
+        {"\"prefixItems\":[{", "}]"}, {"\"oneOf\":[{", "}]"},
+        {"\"allOf\":[{", "}]"}, {"\"not\":{", "}"}, {"\"if\":{", "}"},
+        {"\"then\":{", "}"}, {"\"else\":{", "}"}, {"\"contains\":{", "}"},
+        {"\"propertyNames\":{", "}"},
     };
     struct buf b;
 

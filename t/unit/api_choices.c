@@ -1,0 +1,368 @@
+/*
+ * Requests with several choices that end differently, what jobs get of a
+ * request, and prompts that cannot be. Shapes and names are OpenAI's; the
+ * ledger's one reason for several choices is ours: the first that did not end
+ * well speaks, else one that called.
+ */
+#include "t/lib/apit.h"
+
+#include "api/prompts.h"
+#include "api/run.h"
+
+#include <malloc.h>
+
+static const char *const chat = "/v1/chat/completions";
+static const char *const text = "/v1/completions";
+
+#define TOOLS                                                                  \
+    "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\"}}]"
+#define WELL "one two<|im_end|>"
+#define CALLS "<tool_call><function=f></function></tool_call><|im_end|>"
+#define LONG "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24"
+
+static struct apit t;
+
+/* What each job was given, in the order of submission. */
+static struct {
+    uint64_t seed;
+    int32_t choice;
+} jobs[16];
+static size_t n_jobs, second_at;
+
+/* The second choice has a script of its own, behind the first one's. */
+static size_t start_at(const struct job *j)
+{
+    if (n_jobs < 16) {
+        jobs[n_jobs].seed = j->sampling.seed;
+        jobs[n_jobs++].choice = j->choice;
+    }
+    return j->choice == 1 ? second_at : 0;
+}
+
+struct setup {
+    int64_t gap_us;
+    int32_t fail_after; /* 0: never */
+    int32_t parallel, cached;
+    void (*config)(struct api_config *c);
+};
+
+/* A server whose first choice writes `one`, its second `two`. */
+static void scripts(const char *one, const char *two, const struct setup *s)
+{
+    static int32_t ids[1024];
+    struct scripted_config gen = {
+        .ids = ids,
+        .fail_after = s->fail_after ? s->fail_after : -1,
+        .per_token_us = s->gap_us,
+        .parallel = s->parallel,
+        .max_queue = 8,
+        .cached = s->cached,
+        .context = 512,
+        .start_at = start_at,
+    };
+    const char *why;
+
+    second_at = apit_ids(one, ids, 512);
+    gen.n = second_at + apit_ids(two, ids + second_at, 512);
+    n_jobs = 0;
+    if (!apit_open(&t, &gen, s->config, &why))
+        exit(1);
+}
+
+static const char *body(const char *more)
+{
+    static char out[1024];
+
+    snprintf(out, sizeof(out),
+             "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}],"
+             "\"reasoning_effort\":\"none\"," TOOLS "%s}", more);
+    return out;
+}
+
+/* --- choices that end differently ---------------------------------------- */
+
+static const char *finish_at(const struct json *v, int i)
+{
+    char path[64];
+    const struct json *s;
+
+    snprintf(path, sizeof(path), "choices.%d.finish_reason", i);
+    s = json_at(v, path);
+    return s && s->type == JSON_STR ? s->str.s : "(none)";
+}
+
+static void differ(void)
+{
+    static const struct {
+        const char *one, *two, *first, *second, *row, *tool_calls;
+    } rows[] = {
+        {WELL, LONG, "stop", "length", "length", "0"},
+        {LONG "<|im_end|>", WELL, "length", "stop", "length", "0"},
+        {WELL, CALLS, "stop", "tool_calls", "tool_calls", "1"},
+        {CALLS, WELL, "tool_calls", "stop", "tool_calls", "1"},
+        {CALLS, LONG, "tool_calls", "length", "length", "1"},
+        {LONG "<|im_end|>", CALLS, "length", "tool_calls", "length", "1"},
+        {CALLS, CALLS, "tool_calls", "tool_calls", "tool_calls", "2"},
+        {WELL, WELL, "stop", "stop", "stop", "0"},
+    };
+    char h[64], want[64];
+    struct call c;
+    struct arena a;
+    const struct json *v;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        scripts(rows[i].one, rows[i].two, &(struct setup){0});
+        call_do(&c, &t, chat, body(",\"n\":2,\"max_tokens\":24"));
+        v = call_json(&c, &a);
+        is_str(finish_at(v, 0), rows[i].first, "%zu: the first", i);
+        is_str(finish_at(v, 1), rows[i].second, "%zu: the second", i);
+        snprintf(want, sizeof(want), "%s %s", rows[i].row,
+                 rows[i].tool_calls);
+        is_str(row_get(&c, "finish_reason || ' ' || tool_calls", h,
+                       sizeof(h)), want, "%zu: its row", i);
+        arena_release(&a);
+        call_release(&c);
+        apit_close(&t);
+    }
+}
+
+static void failed(void)
+{
+    char h[64];
+    struct call c;
+
+    scripts(WELL, LONG, &(struct setup){.fail_after = 6});
+    call_do(&c, &t, chat, body(",\"n\":2"));
+    is_int(call_status(&c), 500, "one failed: no answer at all");
+    is_str(row_get(&c, "finish_reason || ' ' || error_type", h, sizeof(h)),
+           "error internal", "its row");
+    call_release(&c);
+    apit_close(&t);
+}
+
+static void hasty(struct api_config *c)
+{
+    c->request_timeout_ms = 400;
+}
+
+/* Both ended badly: the first one speaks. A prompt of 510 tokens leaves room
+ * for two; the other one's answer takes too long. */
+static void both_badly(void)
+{
+    char many[2048], json[8192], h[64];
+    size_t n = (size_t)snprintf(many, sizeof(many), "[5");
+    struct call c;
+    struct arena a;
+    const struct json *v;
+
+    for (int i = 1; i < 510; i++)
+        n += (size_t)snprintf(many + n, sizeof(many) - n, ",5");
+    snprintf(many + n, sizeof(many) - n, "]");
+    for (int i = 0; i < 2; i++) {
+        const char *first = i ? "timeout" : "length";
+
+        snprintf(json, sizeof(json), "{\"prompt\":[%s,%s]}",
+                 i ? "[5]" : many, i ? many : "[5]");
+        scripts(LONG LONG, "",
+                &(struct setup){.gap_us = 20000, .config = hasty});
+        call_do(&c, &t, text, json);
+        v = call_json(&c, &a);
+        is_str(finish_at(v, 0), first, "two bad ends: the first");
+        is_str(finish_at(v, 1), i ? "length" : "timeout",
+               "two bad ends: the second");
+        is_str(row_get(&c, "finish_reason", h, sizeof(h)), first,
+               "two bad ends: the first one is the row's");
+        arena_release(&a);
+        call_release(&c);
+        apit_close(&t);
+    }
+}
+
+/* --- sums ---------------------------------------------------------------- */
+
+static void is_usage(const struct json *v, int64_t prompt, int64_t completion,
+                     int64_t cached, const char *what)
+{
+    const struct json *u = json_get(v, "usage");
+
+    is_int(json_int(json_get(u, "prompt_tokens")), prompt, "%s: prompt",
+           what);
+    is_int(json_int(json_get(u, "completion_tokens")), completion,
+           "%s: completion", what);
+    is_int(json_int(json_get(u, "total_tokens")), prompt + completion,
+           "%s: total", what);
+    is_int(json_int(json_at(u, "prompt_tokens_details.cached_tokens")),
+           cached, "%s: cached", what);
+    is_int(json_int(json_at(v, "timings.cache_n")), cached,
+           "%s: cached, in the timings", what);
+    is_int(json_int(json_at(v, "timings.prompt_n")), prompt - cached,
+           "%s: read anew, in the timings", what);
+}
+
+static void sums(void)
+{
+    char h[64];
+    int64_t first, second;
+    struct call c;
+    struct arena a;
+    const struct json *v;
+
+    scripts("a b c<|im_end|>", LONG "<|im_end|>", &(struct setup){.cached = 1});
+    first = (int64_t)second_at;
+    second = (int64_t)apit_ids(LONG "<|im_end|>", (int32_t[512]){0}, 512);
+    call_do(&c, &t, text, "{\"prompt\":[5,6,7],\"n\":2}");
+    v = call_json(&c, &a);
+    is_usage(v, 3, first + second, 1, "a prompt, two choices");
+    ok(json_str_is(json_at(v, "timings.cache_source"), "prefix"),
+       "from a prefix");
+    is_str(row_get(&c, "prompt_tokens || ' ' || cached_tokens || ' ' || "
+                       "cache_source || ' ' || (completion_tokens > 9)", h,
+                   sizeof(h)), "3 1 prefix 1", "its row");
+    arena_release(&a);
+    call_release(&c);
+    call_do(&c, &t, text, "{\"prompt\":[[5,6,7],[5,6]],\"n\":2}");
+    v = call_json(&c, &a);
+    is_usage(v, 5, 2 * (first + second), 2, "two prompts, two choices");
+    arena_release(&a);
+    call_release(&c);
+    /* a stop string in one of them: nothing behind it counts */
+    call_do(&c, &t, text, "{\"prompt\":[5,6,7],\"n\":2,\"stop\":[\"4\"]}");
+    v = call_json(&c, &a);
+    is_usage(v, 3, first + (int64_t)apit_ids("1 2 3 4", (int32_t[16]){0}, 16),
+             1, "a stop string in one");
+    arena_release(&a);
+    call_release(&c);
+    apit_close(&t);
+}
+
+/* --- what jobs get ------------------------------------------------------- */
+
+static void seeds(void)
+{
+    static const char *const more[] = {
+        ",\"n\":2,\"seed\":7", ",\"n\":2,\"seed\":7", ",\"n\":2,\"seed\":8",
+        ",\"n\":2", ",\"n\":2",
+    };
+    struct call c;
+
+    scripts(WELL, WELL, &(struct setup){0});
+    for (size_t i = 0; i < 5; i++) {
+        call_do(&c, &t, chat, body(more[i]));
+        call_release(&c);
+    }
+    is_int((intmax_t)n_jobs, 10, "ten jobs");
+    ok(jobs[0].seed == 7 && jobs[2].seed == 7 && jobs[4].seed == 8,
+       "a seed that is given is the job's");
+    ok(jobs[6].seed != jobs[8].seed && jobs[6].seed, "else every one is new");
+    for (size_t i = 0; i < n_jobs; i += 2)
+        ok(jobs[i].seed == jobs[i + 1].seed && jobs[i].choice == 0 &&
+               jobs[i + 1].choice == 1,
+           "choices share the seed of their request and know their place");
+    apit_close(&t);
+}
+
+/* A stop string is looked for long after the body is gone. */
+static void kept_stops(void)
+{
+    struct joined j;
+    struct call c;
+
+    scripts(LONG, "", &(struct setup){.gap_us = 1000});
+    call_start(&c, &t, "POST", chat,
+               body(",\"stream\":true,\"stop\":[\"never\",\"7 8\"]"), NULL);
+    for (int i = 0; i < 64; i++)
+        free(memset(mem_try(4096), 'x', 4096));
+    call_finish(&c);
+    join(&j, &c);
+    is_str(j.content.p, "1 2 3 4 5 6 ", "the second stop string was kept");
+    is_str(j.finish, "stop", "and ended it");
+    join_release(&j);
+    call_release(&c);
+    apit_close(&t);
+}
+
+/* --- prompts ------------------------------------------------------------- */
+
+static void no_prompts(void)
+{
+    static const int32_t negative[] = {5, -1};
+    static const struct {
+        struct prompt prompt;
+        const char *text;
+    } rows[] = {
+        {{.text = {"", 0}}, "it has no tokens"},
+        {{.ids = negative, .n_ids = 2},
+         "token id -1 is not in the vocabulary"},
+    };
+    struct arena a;
+
+    scripts(WELL, "", &(struct setup){0});
+    arena_init(&a, 1 << 20);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct body b = {.prompts = &rows[i].prompt, .n_prompts = 1};
+        struct prompt_ids *p = mem_new(struct prompt_ids);
+        struct err e = {0};
+
+        p->context = 512;
+        is_int(prompts_text(p, t.catalog.models, &b, &a, &e), ST_INVALID,
+               "%s", rows[i].text);
+        ok(!strcmp(e.where, "prompt") && strstr(e.text, rows[i].text),
+           "says so (%s: %s)", e.where, e.text);
+        prompts_release(p);
+        free(p);
+    }
+    arena_release(&a);
+    apit_close(&t);
+}
+
+static void no_format(void)
+{
+    static char why[] = "its template is broken";
+    struct call c;
+    struct arena a;
+    const struct json *v;
+
+    scripts(WELL, "", &(struct setup){0});
+    t.catalog.models->format = NULL;
+    for (int known = 0; known < 2; known++) {
+        t.catalog.models->no_chat = known ? why : NULL;
+        call_do(&c, &t, chat, "{\"messages\":[{\"role\":\"user\","
+                              "\"content\":\"Hi\"}]}");
+        v = call_json(&c, &a);
+        is_int(call_status(&c), 400, "no chat format: no chat");
+        ok(json_str_is(json_at(v, "error.param"), "model"), "by the model");
+        ok(strstr(call_body(&c), known ? "no chat format: its template is "
+                                         "broken"
+                                       : "no chat format: none was found"),
+           "says why");
+        arena_release(&a);
+        call_release(&c);
+    }
+    t.catalog.models->no_chat = NULL;
+    call_do(&c, &t, text, "{\"prompt\":\"Hi\"}");
+    is_int(call_status(&c), 200, "no chat format: completions work");
+    ok(strstr(call_body(&c), "\"text\":\"one two\""), "and are plain text");
+    call_release(&c);
+    apit_close(&t);
+}
+
+int main(void)
+{
+    struct scripted_config gen = {.fail_after = -1, .context = 512};
+    const char *why;
+
+    /* what is freed is overwritten: a text that was not kept is noticed */
+    mallopt(M_PERTURB, 0x5a);
+    if (!apit_open(&t, &gen, NULL, &why))
+        skip_all(why);
+    apit_close(&t);
+    differ();
+    failed();
+    both_badly();
+    sums();
+    seeds();
+    kept_stops();
+    no_prompts();
+    no_format();
+    return done();
+}
