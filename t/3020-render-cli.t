@@ -56,6 +56,27 @@ for (
 }
 $got = render('{"messages":[', '--format', 'chatjson');
 is $got->{status}, 1, 'a request that is no JSON';
+# --- for people, and standard input
+my $file = scratch(json()->encode($hi));
+my @run = ("$build/penstock", 'render', '--chat', "$toy/everything.jinja");
+my $want = <<'EOT';
+markup "<|im_start|>user\n"
+text   "hi<|im_end|>"
+markup "<|im_end|>\n<|im_start|>assistant\n"
+EOT
+is scalar qx{@run $file}, $want, 'for people: one line per segment';
+is scalar qx{@run - < $file}, $want, '- is standard input';
+is scalar qx{@run - < /dev/null 2>&1}, scalar qx{@run /dev/null 2>&1},
+    'an empty one is an empty file';
+like scalar qx{@run 2>&1}, qr/takes one file/, 'none is not standard input';
+my $demo = 'contrib/demo-model/penstock-demo-q8_0.gguf';
+SKIP: {
+    skip 'no demo model', 2 unless -r $demo;
+    my $said = qx{$build/penstock render -m $demo $file};
+    like $said, qr/^text   "user\\nhi<\|im_end\|>"$/m, 'text stays text';
+    my $ids = join ',', @{ render($hi, '-m', $demo)->{ids} };
+    like $said, qr/"\nids    \Q$ids\E\n\z/, 'the ids are the last line';
+}
 my $help = qx{$build/penstock render --help};
 like $help, qr/auto, jinja, xtml, kimi, glm, dsml, chatjson/, '--help';
 done_testing;

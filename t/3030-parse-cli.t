@@ -141,6 +141,36 @@ call      "f"
 arguments "{\"n\": 5, \"s\": \"5\"}"
 finish    tool_calls
 EOT
+($said) = run('x' . $call->(1) . $call->(2), "--format glm --tools $request");
+is $said, <<'EOT', 'for people: a call that was dropped is not there';
+content   "x"
+call      "f"
+arguments "{\"n\": 1, \"s\": \"1\"}"
+finish    tool_calls
+EOT
+($said) = run($call->(1), '--format glm');
+is $said, "finish    stop\n", 'for people: nor one when nothing was offered';
+my $whole = $call->(1);
+my $block = sub { "<tool_call><function=f>$_[0]</function></tool_call>" };
+my ($n, $text) = ('<parameter=n>1</parameter>', '<parameter=s>x</parameter>');
+($said) = run($block->($n) . "<tool_call><function=f>$n",
+    "--format qwen --tools $tools --cut");
+is $said, <<'EOT', 'for people: a limit inside the second call';
+content   "<tool_call><function=f><parameter=n>1</parameter>"
+call      "f"
+arguments "{\"n\": 1}"
+finish    length
+EOT
+($said) = run($block->("$n<br $text"), "--format qwen --tools $tools");
+is $said, <<'EOT', 'for people: a call that was withdrawn is not there';
+call      "f"
+arguments "{\"n\": 1, \"s\": \"x\"}"
+finish    tool_calls
+EOT
+is_deeply parse($whole, "--format glm --tools $tools --cut"),
+    message('length', content => undef,
+        tool_calls => [ [ 'f', '{"n": 1, "s": "1"}' ] ]),
+    'cut behind a call: the call counts, the reason is the limit';
 for ([ '', qr/needs --format or --model/ ],
     [ '--format nothing', qr/no such format/ ],
     [ "--format plain -m $demo", qr/one of/ ],

@@ -45,7 +45,8 @@ static void end(struct scripted *s, struct play *p, enum end_reason why,
     int64_t now = mono_us();
 
     if (why == END_ERROR)
-        err_set(&info.err, ST_INTERNAL, "", "the script says fail");
+        err_set(&info.err, s->c.fail_as ? s->c.fail_as : ST_INTERNAL, "",
+                "the script says fail");
     info.prompt_tokens = p->running ? (int32_t)p->job->n_ids : 0;
     info.completion_tokens = tokens;
     info.cached_tokens = s->c.cached;

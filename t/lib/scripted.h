@@ -19,6 +19,7 @@ struct scripted_config {
     int64_t per_token_us;   /* from one token to the next; 0: at once */
     int64_t prefill_us;     /* from the start of a job to its first token */
     int32_t fail_after;     /* END_ERROR after so many tokens; -1: never */
+    enum st fail_as;        /* what it says then; ST_OK: ST_INTERNAL */
     int32_t parallel;       /* jobs that run together; 0: 4 */
     int32_t max_queue;      /* jobs that may wait */
     int32_t vocab, context; /* 0: 1 << 20 and 4096 */

@@ -27,6 +27,8 @@ static const char *const chat = "/v1/chat/completions";
 /* tandem 14: swept as f(a), read as f(a, b) when the block is complete */
 #define BROKEN F("f", P("a", "1") "<br " P("b", "2"))
 #define OPEN_CALL T "<function=f>" P("a", "1") "<parameter=b>2 3 4"
+#define NO_CALL T "{\"name\": \"f\", \"arguments\": {\"a\": \"1\"}, oops" E
+#define CALL_ONLY T F("f", P("a", "1"))
 #define ONE_LIMIT ",\"parallel_tool_calls\":false"
 
 static struct apit t;
@@ -144,6 +146,7 @@ static void whole(const char *more, int calls, const char *content,
     m = json_at(call_json(&c, &a), "choices.0.message");
     list = json_get(m, "tool_calls");
     is_int(list ? (intmax_t)list->n : 0, calls, "%s, whole: calls", what);
+    ok(calls || !list, "%s, whole: no list without calls", what);
     if (content)
         ok(json_str_is(json_get(m, "content"), content), "%s, whole: text",
            what);
@@ -169,6 +172,33 @@ static void withdrawn(void)
        "\"1\", \"b\": \"2\"} tool_calls"),
        "withdrawn after it was told: it stays, the whole one is the next");
     ok(!strstr(strstr(told.p, " 1=f"), " 0+"), "and it grows no more");
+    buf_release(&told);
+    apit_close(&t);
+
+    /* its last brace comes when the block closes, as it is withdrawn */
+    script(T "<function=f>" P("a", "1") "<br " P("b", "2") E END, 3000);
+    bit_by_bit("", "\"name\":\"f\"", &told);
+    ok(strstr(told.p, " 0+} 1=f 1+{\"a\": \"1\", \"b\": \"2\"} tool_calls"),
+       "withdrawn, told: its arguments are complete");
+    buf_release(&told);
+    apit_close(&t);
+}
+
+/* A streamed call in a block that is none: the turn ended for itself. */
+static void refused(void)
+{
+    static const char more[] = ",\"parallel_tool_calls\":true";
+    struct buf told;
+
+    script(NO_CALL END, 0);
+    at_once("", " [" NO_CALL "] stop", "no call after all");
+    whole("", 0, NO_CALL, "no call after all");
+    apit_close(&t);
+    script(NO_CALL END, 3000);
+    bit_by_bit(more, "\"name\":\"f\"", &told);
+    ok(strncmp(told.p, " 0=f 0+", 7) == 0 &&
+           strstr(told.p, " [" NO_CALL "] stop"),
+       "no call after all, told: it stays, beside its text");
     buf_release(&told);
     apit_close(&t);
 }
@@ -214,6 +244,20 @@ static void cut_short(void)
     apit_close(&t);
 }
 
+/* Complete but for its closing tag: the model may end so, a limit may not. */
+static void unclosed(void)
+{
+    char more[64];
+
+    script(CALL_ONLY END, 0);
+    snprintf(more, sizeof(more), ",\"max_tokens\":%zu", script_n - 1);
+    at_once("", " 0=f 0+{\"a\": \"1\"} tool_calls", "unclosed");
+    whole("", 1, NULL, "unclosed");
+    at_once(more, " [" CALL_ONLY "] length", "unclosed and cut");
+    whole(more, 0, CALL_ONLY, "unclosed and cut");
+    apit_close(&t);
+}
+
 static void order(void)
 {
     char row[64];
@@ -226,6 +270,24 @@ static void order(void)
     is_str(row_get(&c, "finish_reason || ' ' || tool_calls", row,
                    sizeof(row)), "length 0", "a call that was cut is none");
     call_release(&c);
+    apit_close(&t);
+}
+
+/* The first token ends the turn. */
+static void nothing(void)
+{
+    struct joined j;
+    struct call c;
+
+    script(END, 0);
+    call_do(&c, &t, chat, body(",\"stream\":true"));
+    join(&j, &c);
+    ok(j.framing && j.role_first && j.n == 2 && !j.content.n,
+       "an empty turn: its role and its end");
+    is_str(j.finish, "stop", "an empty turn: stop");
+    join_release(&j);
+    call_release(&c);
+    whole("", 0, "", "an empty turn");
     apit_close(&t);
 }
 
@@ -294,6 +356,29 @@ static void left(void)
     apit_close(&t);
 }
 
+/* The same while the model still thinks. */
+static void left_early(void)
+{
+    const struct choice *choice;
+    struct call c;
+
+    script("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20", 5000);
+    call_start(&c, &t, "POST", chat,
+               "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}],"
+               "\"reasoning_effort\":\"high\"}", NULL);
+    choice = &run_of(&c.x)->choices[0];
+    for (int i = 0; i < 500 && !choice->reasoning.n; i++)
+        call_until(&c, NULL, 10);
+    ok(choice->reasoning.n, "reasoning is kept for the answer");
+    scripted_hold(t.gen);
+    api_gone(&c.x);
+    c.state = api_pump(&c.x, &c.out, 0);
+    ok(c.state == X_MORE && !choice->reasoning.n, "it is let go");
+    call_finish(&c);
+    call_release(&c);
+    apit_close(&t);
+}
+
 /* The gen drops its jobs when it goes down. */
 static void cancelled(void)
 {
@@ -336,11 +421,15 @@ int main(void)
         skip_all(why);
     apit_close(&t);
     withdrawn();
+    refused();
     holes();
     cut_short();
+    unclosed();
     order();
+    nothing();
     late_cut();
     left();
+    left_early();
     cancelled();
     return done();
 }

@@ -42,6 +42,7 @@ static size_t start_at(const struct job *j)
 struct setup {
     int64_t gap_us;
     int32_t fail_after; /* 0: never */
+    enum st fail_as;
     int32_t parallel, cached;
     void (*config)(struct api_config *c);
 };
@@ -53,6 +54,7 @@ static void scripts(const char *one, const char *two, const struct setup *s)
     struct scripted_config gen = {
         .ids = ids,
         .fail_after = s->fail_after ? s->fail_after : -1,
+        .fail_as = s->fail_as,
         .per_token_us = s->gap_us,
         .parallel = s->parallel,
         .max_queue = 8,
@@ -128,16 +130,24 @@ static void differ(void)
 
 static void failed(void)
 {
+    static const struct {
+        enum st st;
+        int http;
+        const char *row;
+    } rows[] = {{ST_OK, 500, "error internal"}, {ST_NOMEM, 503, "error nomem"}};
     char h[64];
     struct call c;
 
-    scripts(WELL, LONG, &(struct setup){.fail_after = 6});
-    call_do(&c, &t, chat, body(",\"n\":2"));
-    is_int(call_status(&c), 500, "one failed: no answer at all");
-    is_str(row_get(&c, "finish_reason || ' ' || error_type", h, sizeof(h)),
-           "error internal", "its row");
-    call_release(&c);
-    apit_close(&t);
+    for (size_t i = 0; i < 2; i++) {
+        scripts(WELL, LONG,
+                &(struct setup){.fail_after = 6, .fail_as = rows[i].st});
+        call_do(&c, &t, chat, body(",\"n\":2"));
+        is_int(call_status(&c), rows[i].http, "one failed: no answer at all");
+        is_str(row_get(&c, "finish_reason || ' ' || error_type", h,
+                       sizeof(h)), rows[i].row, "its row");
+        call_release(&c);
+        apit_close(&t);
+    }
 }
 
 static void hasty(struct api_config *c)
@@ -207,7 +217,7 @@ static void sums(void)
     struct arena a;
     const struct json *v;
 
-    scripts("a b c<|im_end|>", LONG "<|im_end|>", &(struct setup){.cached = 1});
+    scripts("a b c<|im_end|>", LONG "<|im_end|>", &(struct setup){.gap_us = 1000, .cached = 1});
     first = (int64_t)second_at;
     second = (int64_t)apit_ids(LONG "<|im_end|>", (int32_t[512]){0}, 512);
     call_do(&c, &t, text, "{\"prompt\":[5,6,7],\"n\":2}");
@@ -218,6 +228,8 @@ static void sums(void)
     is_str(row_get(&c, "prompt_tokens || ' ' || cached_tokens || ' ' || "
                        "cache_source || ' ' || (completion_tokens > 9)", h,
                    sizeof(h)), "3 1 prefix 1", "its row");
+    ok(strtoll(row_get(&c, "decode_ms", h, sizeof(h)), NULL, 10) >= second - 1,
+       "decoding took as long as the longer one");
     arena_release(&a);
     call_release(&c);
     call_do(&c, &t, text, "{\"prompt\":[[5,6,7],[5,6]],\"n\":2}");
@@ -231,6 +243,46 @@ static void sums(void)
     is_usage(v, 3, first + (int64_t)apit_ids("1 2 3 4", (int32_t[16]){0}, 16),
              1, "a stop string in one");
     arena_release(&a);
+    call_release(&c);
+    apit_close(&t);
+}
+
+static void thoughts(void)
+{
+    int32_t ids[64];
+    int64_t want = (int64_t)(apit_ids("hm</think>", ids, 64) +
+                             apit_ids("a b c d</think>", ids, 64));
+    char h[64];
+    struct call c;
+    struct arena a;
+
+    scripts("hm</think>x<|im_end|>", "a b c d</think>y<|im_end|>",
+            &(struct setup){0});
+    call_do(&c, &t, chat,
+            "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}],\"n\":2,"
+            "\"reasoning_effort\":\"high\"}");
+    is_int(json_int(json_at(call_json(&c, &a), "usage.completion_tokens_details"
+                                               ".reasoning_tokens")), want,
+           "reasoning of both choices");
+    is_int(strtoll(row_get(&c, "reasoning_tokens", h, sizeof(h)), NULL, 10),
+           want, "its row");
+    arena_release(&a);
+    call_release(&c);
+    apit_close(&t);
+}
+
+/* The second choice waits for the first: the request did not. */
+static void waits(void)
+{
+    char h[64];
+    struct call c;
+
+    scripts(LONG "<|im_end|>", LONG, &(struct setup){.gap_us = 4000,
+                                                     .parallel = 1});
+    call_do(&c, &t, chat, body(",\"n\":2"));
+    is_str(row_get(&c, "(queue_ms < decode_ms / 2) || ' ' || "
+                       "(ttft_ms < decode_ms / 2)", h, sizeof(h)), "1 1",
+           "a request waited as long as its first choice");
     call_release(&c);
     apit_close(&t);
 }
@@ -269,12 +321,12 @@ static void kept_stops(void)
 
     scripts(LONG, "", &(struct setup){.gap_us = 1000});
     call_start(&c, &t, "POST", chat,
-               body(",\"stream\":true,\"stop\":[\"never\",\"7 8\"]"), NULL);
+               body(",\"stream\":true,\"stop\":[\"7 8\",\"never\"]"), NULL);
     for (int i = 0; i < 64; i++)
         free(memset(mem_try(4096), 'x', 4096));
     call_finish(&c);
     join(&j, &c);
-    is_str(j.content.p, "1 2 3 4 5 6 ", "the second stop string was kept");
+    is_str(j.content.p, "1 2 3 4 5 6 ", "the first stop string was kept");
     is_str(j.finish, "stop", "and ended it");
     join_release(&j);
     call_release(&c);
@@ -360,6 +412,8 @@ int main(void)
     failed();
     both_badly();
     sums();
+    thoughts();
+    waits();
     seeds();
     kept_stops();
     no_prompts();
