@@ -8,10 +8,14 @@
 
 #define VARS_FIXED 11
 
-/* Names that chat_template_kwargs may not take. */
+/* Names that chat_template_kwargs may not take: ours, and the functions of
+ * the language (jinja_global.c), without which no template works. */
 static const char *const reserved[] = {
     "messages",  "tools",     "add_generation_prompt",
     "bos_token", "eos_token", "enable_thinking",
+    "cycler",    "dict",      "joiner",
+    "namespace", "range",     "raise_exception",
+    "strftime_now",
 };
 
 static const char *const role_words[] = {

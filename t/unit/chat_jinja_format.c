@@ -544,6 +544,24 @@ static void test_variables(void)
                     "{\"documents\":\"D\",\"thinking\":\"T\","
                     "\"enable_thinking\":true}}"), "hiDT",
            "variables that are only defaults");
+    is_str(shown(f, "{\"messages\":[" U("hi") "],\"chat_template_kwargs\":"
+                    "{\"messages\":\"x\",\"bos_token\":\"x\"}}"), "hi",
+           "names that are ours stay ours");
+    format_free(f);
+    f = load_str("{% set n = namespace(x=1) %}{% set d = dict(a='d') %}"
+                 "{% set j = joiner(',') %}{% set c = cycler('c') %}"
+                 "{% for i in range(1) %}{{ i }}{% endfor %}{{ d.a }}"
+                 "{{ j() }}{{ c.next() }}{{ strftime_now('t') }}"
+                 "{% if messages | length == 2 %}"
+                 "{{ raise_exception('two') }}{% endif %}"
+                 LOOP("{{ m.content }}"));
+    is_str(shown(f, "{\"messages\":[" U("hi") "],\"chat_template_kwargs\":"
+                    "{\"namespace\":\"x\",\"dict\":\"x\",\"joiner\":\"x\","
+                    "\"cycler\":\"x\",\"range\":\"x\",\"strftime_now\":"
+                    "\"x\",\"raise_exception\":\"x\"}}"), "0dcthi",
+           "functions of the language stay the language's");
+    format_free(f);
+    f = load_str(LOOP("{{ m.content }}") "{% set x = '</think>' %}");
     is_str(shown(f, ASK(U("hi<think>"))), "hi<think>", "a caller's marker");
     ok(!think_open, "C34: opens no reasoning");
     is_str(shown(f, ASK("{\"role\":\"user\",\"content\":[" TEXT_PART("h") ","
