@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 use lib 't/lib';
+use POSIX ();
 use Test::More;
 use Pen::Render;
 
@@ -44,7 +45,14 @@ for (
     [ 1, qr/no model file/, 'jinja without a file', qw(--format jinja) ],
     [ 2, qr/accepted are auto, jinja/, 'no such format', qw(--format x) ],
     [ 1, qr/takes no file/, 'xtml has no files', qw(--format xtml --chat x) ],
-    [ 1, qr/none\.jinja: open/, 'no such file', qw(--chat none.jinja) ],
+    [ 1, qr/none\.jinja: no such file.*auto, jinja, .*chatjson, or a file$/,
+      'no such file', qw(--chat none.jinja) ],
+    [ 1, qr/glm: no such file; it is the name of a format/,
+      'a name where a file belongs', qw(--chat glm) ],
+    [ 1, qr/chat: is not a regular file/, 'a folder', qw(--chat t/data/chat) ],
+    [ 1, qr/null: is not a regular file/, 'a device', qw(--chat /dev/null) ],
+    [ 1, qr/^penstock render: tools: the chat format in use has no tools$/,
+      'without a model nothing is its fault', qw(--format chatjson) ],
     [ 1, qr/has no tools/, 'a request that the format cannot express',
       '--chat', "$toy/roles.jinja" ],
 ) {
@@ -53,6 +61,15 @@ for (
         function => { name => 'f' } } ] }, @args);
     is $got->{status}, $status, $name;
     like $got->{error}, $like, 'says why';
+}
+SKIP: {
+    my $fifo = scratch('') . '.jinja';
+    skip 'no FIFOs here', 1 unless POSIX::mkfifo($fifo, 0600);
+    local $SIG{ALRM} = sub { die "the command waits for the FIFO\n" };
+    alarm 20;
+    like render($hi, '--chat', $fifo)->{error}, qr/is not a regular file/,
+        'a FIFO, at once';
+    alarm 0;
 }
 $got = render('{"messages":[', '--format', 'chatjson');
 is $got->{status}, 1, 'a request that is no JSON';

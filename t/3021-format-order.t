@@ -75,11 +75,25 @@ $bad = scratch("{% if messages %}{{ raise_exception('never') }}{% endif %}");
 is_format(render($hi, '-m', model('refuses', '--template', $bad)), 'chatjson',
     qr/^built-in chatml-think\.json; not template: .*line 1: never$/,
     'one that refuses every conversation, too');
+# The same when it is only the variant for tools: the good one serves.
+my $plain = qr/^tokenizer\.chat_template of .*\.gguf; not /;
+my @parts = ('--template', "$toy/parts.jinja", '--template');
+$bad = scratch("one\n{% endfor %}");
+$file = model('variant', @parts, "tool_use=$bad");
+is_format(render($hi, '-m', $file), 'jinja',
+    qr/${plain}tokenizer\.chat_template\.tool_use line 2: \S/,
+    'a broken variant: the plain template, and the reason');
+is_format(render($hi, '-m', $file, '--format', 'jinja'), 'jinja', $plain,
+    'by name, too');
+$file = model('neither', '--template', $bad, '--template', "tool_use=$bad");
+is_format(render($hi, '-m', $file), 'chatjson',
+    qr/^built-in chatml-think\.json; not template line 2: /,
+    'both broken: built-in data');
 is_format(render($hi, '-m', model('none')), 'chatjson', qr/^built-in [^;]*$/,
     'no template: built-in data');
 
 SKIP: {
-    skip 'no penstockd: make first', 7 unless -x "$build/penstockd";
+    skip 'no penstockd: make first', 8 unless -x "$build/penstockd";
     my $d = Pen::Daemon->start;
     my @lines = grep { / chat_format / } split /\n/, $d->log;
     is @lines, 1, 'one line at start';
@@ -94,5 +108,9 @@ SKIP: {
         args => { 'chat-format' => "$toy/everything.jinja" });
     like $d->log, qr/ format=jinja from="\Q$toy\E.* efforts low/, 'or a file';
     $d->stop;
+    my $said = qx{$build/penstockd --model=$Pen::Daemon::DEMO --chat-format=nonsense --db=$bad.db --socket=$bad.sock 2>&1};
+    isnt $?, 0, 'neither a name nor a file';
+    like $said, qr/nonsense: no such file, and no format of that name; accepted are auto, jinja, .*or a file/,
+        'says what is accepted';
 }
 done_testing;

@@ -34,14 +34,14 @@ static enum st add_effort(const struct format *f, const struct chat_req *r,
         return ST_OK;
     if (!words)
         return err_set(e, ST_INVALID, "reasoning_effort",
-                       "this model's chat format has no efforts");
+                       "the chat format in use has no efforts");
     for (size_t i = 0; i < CHATJSON_EFFORTS && r->effort.n; i++)
         if (text_is(r->effort, words[i])) {
             add_markup(out, c->efforts[i]);
             return ST_OK;
         }
     return err_set(e, ST_INVALID, "reasoning_effort",
-                   "this model's chat format has efforts in words: low, "
+                   "the chat format in use has efforts in words: low, "
                    "medium, high and max");
 }
 
@@ -67,7 +67,7 @@ static enum st no_turn(const struct chat_msg *m, const char *text,
     char where[48];
 
     snprintf(where, sizeof(where), "messages[%zu].role", m->sent_i);
-    return err_set(e, ST_INVALID, where, "this model's chat format has no %s",
+    return err_set(e, ST_INVALID, where, "the chat format in use has no %s",
                    text);
 }
 
@@ -108,7 +108,7 @@ static enum st add_turn(const struct format *f, const struct chat_msg *m,
             snprintf(where, sizeof(where), "messages[%zu].tool_calls",
                      m->sent_i);
             return err_set(e, ST_INVALID, where,
-                           "this model's chat format has no calls there");
+                           "the chat format in use has no calls there");
         }
         st = c->tools->calls(m, out, e);
         if (st)

@@ -54,8 +54,8 @@ enum st dsml_caller(struct dsml *d, const char *field, struct text t)
 {
     if (t.n >= dsml_image.n && memmem(t.s, t.n, dsml_image.s, dsml_image.n))
         return err_set(d->e, ST_INVALID, field,
-                       "holds the token that stands for an image; this "
-                       "model's chat format has no way to write it as text");
+                       "holds the token that stands for an image; the "
+                       "chat format in use has no way to write it as text");
     add_text(d->out, t);
     return ST_OK;
 }
@@ -100,7 +100,7 @@ static enum st effort_of(struct dsml *d, int32_t *n)
         *n = r->effort_n;
     if (*n < 1 || *n > 100)
         return err_set(d->e, ST_INVALID, "reasoning_effort",
-                       "accepted by this model's chat format are low, high, "
+                       "accepted by the chat format in use are low, high, "
                        "max, and numbers from 1 to 100");
     return ST_OK;
 }

@@ -54,7 +54,7 @@ static enum st add_words(struct dsml *d, const struct chat_msg *m)
     for (size_t j = 0; m->parts && j < m->n_parts; j++)
         if (m->parts[j].type == PART_IMAGE)
             return err_set(d->e, ST_INVALID, field_at(&f, m, "content", j, ""),
-                           "this model's chat format has images in user "
+                           "the chat format in use has images in user "
                            "messages and tool results only");
     return add_parts(d, m, TEXT(""));
 }
@@ -79,8 +79,8 @@ static enum st check_name(struct dsml *d, const char *field, struct text t)
 {
     if (t.n && (memchr(t.s, '"', t.n) || memchr(t.s, '>', t.n)))
         return err_set(d->e, ST_INVALID, field,
-                       "has a name with \" or >, which this model's chat "
-                       "format cannot write");
+                       "has a name with \" or >, which the chat format in "
+                       "use cannot write");
     return ST_OK;
 }
 

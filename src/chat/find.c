@@ -6,6 +6,8 @@
 #include "chat/builtin.h"
 #include "gguf/gguf.h"
 
+#include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FORMAT_FILE_MAX (1u << 20)
@@ -35,6 +37,43 @@ static bool ends_with(const char *s, const char *end)
     return n >= k && !strcmp(s + n - k, end);
 }
 
+/* `path` is a setting's value that was taken for no name. */
+static enum st no_such(const char *path, struct err *e)
+{
+    struct buf all;
+    enum st st;
+
+    buf_init(&all, BUF_MESSAGE);
+    for (size_t i = 0; names[i]; i++) {
+        if (!strcmp(names[i], path)) {
+            buf_release(&all);
+            return err_set(e, ST_IO, path,
+                           "no such file; it is the name of a format");
+        }
+        buf_printf(&all, "%s, ", names[i]);
+    }
+    st = err_set(e, ST_IO, path,
+                 "no such file, and no format of that name; accepted are "
+                 "%sor a file", all.p);
+    buf_release(&all);
+    return st;
+}
+
+/* What is no regular file may never end, or never begin. */
+static enum st check_file(const char *path, struct err *e)
+{
+    struct stat s;
+    bool there = !stat(path, &s);
+
+    if (!there && (errno == ENOENT || errno == ENOTDIR))
+        return no_such(path, e);
+    if (there && !S_ISREG(s.st_mode))
+        return err_set(e, ST_IO, path,
+                       "is not a regular file; accepted are a chat.json and "
+                       "a template (*.jinja)");
+    return ST_OK; /* other errors are buf_read_file's */
+}
+
 /* A template when asked for one, else a chat.json. */
 static enum st from_path(struct format **out, const struct format_from *from,
                          const char *path, struct err *e)
@@ -48,7 +87,9 @@ static enum st from_path(struct format **out, const struct format_from *from,
         return err_set(e, ST_USAGE, path, "format %s takes no file",
                        from->name);
     buf_init(&b, FORMAT_FILE_MAX);
-    st = buf_read_file(&b, path, e);
+    st = check_file(path, e);
+    if (!st)
+        st = buf_read_file(&b, path, e);
     if (!st && jinja) {
         const struct jinja_source s = {
             .text = {b.p ? b.p : "", b.n}, .source = path,
@@ -109,6 +150,42 @@ static bool main_template(const struct gguf *g, struct buf *key,
     return false;
 }
 
+/* A template of the file was refused: who looks at the source wants to know. */
+static void add_refusal(struct format *f, const char *what,
+                        const struct err *e)
+{
+    struct buf b;
+
+    buf_init(&b, BUF_MESSAGE);
+    buf_printf(&b, "%s; not %s: %s", f->source, what, e->text);
+    if (!b.failed) {
+        free(f->source);
+        f->source = mem_dup(b.p);
+    }
+    buf_release(&b);
+}
+
+/* With its variant for tools where that can be used, else without. */
+static enum st from_templates(struct format **out, struct jinja_source *s,
+                              const struct tok *t, struct err *e)
+{
+    enum st st = format_jinja(out, s, t, e);
+    struct err one;
+    const char *line;
+    char what[96];
+
+    if (!st || !s->tools.n)
+        return st;
+    s->tools = (struct span){NULL, 0};
+    if (format_jinja(out, s, t, &one))
+        return st; /* the variant is not what is wrong, or not alone */
+    line = strstr(e->where, "line ");
+    snprintf(what, sizeof(what), GGUF_TEMPLATE ".tool_use%s%s",
+             line ? " " : "", line ? line : "");
+    add_refusal(*out, what, e);
+    return ST_OK;
+}
+
 /* ST_NOT_FOUND: the file has none. */
 static enum st from_gguf(struct format **out, const struct format_from *from,
                          struct err *e)
@@ -129,7 +206,7 @@ static enum st from_gguf(struct format **out, const struct format_from *from,
             s.tools = (struct span){NULL, 0};
         buf_printf(&source, "%s of %s", key.p, gguf_path(from->gguf));
         s.source = source.p;
-        st = format_jinja(out, &s, from->tok, e);
+        st = from_templates(out, &s, from->tok, e);
     }
     buf_release(&key);
     buf_release(&source);
@@ -203,20 +280,6 @@ static enum st search_builtin(struct format **out,
     return st;
 }
 
-/* A file's own template was refused: who looks at the source wants to know. */
-static void add_refusal(struct format *f, const struct err *e)
-{
-    struct buf b;
-
-    buf_init(&b, BUF_MESSAGE);
-    buf_printf(&b, "%s; not %s: %s", f->source, e->where, e->text);
-    if (!b.failed) {
-        free(f->source);
-        f->source = mem_dup(b.p);
-    }
-    buf_release(&b);
-}
-
 /* The order is the one that format.h promises. */
 static enum st search(struct format **out, const struct format_from *from,
                       struct buf *why, struct err *e)
@@ -242,7 +305,7 @@ static enum st search(struct format **out, const struct format_from *from,
     add_reason(why, "template", e);
     st = search_builtin(out, from, why, e);
     if (!st && refused.st != ST_NOT_FOUND)
-        add_refusal(*out, &refused);
+        add_refusal(*out, refused.where, &refused);
     return st;
 }
 

@@ -120,7 +120,7 @@ struct text format_keep(struct segments *out, const struct buf *b)
 
 static enum st refuse(struct err *e, const char *field, const char *text)
 {
-    return err_set(e, ST_INVALID, field, "this model's chat format %s", text);
+    return err_set(e, ST_INVALID, field, "the chat format in use %s", text);
 }
 
 /* The words it knows, in the message; `medium` is what clients send most and
@@ -136,7 +136,7 @@ static enum st bad_effort(const struct format_caps *c, struct text effort,
     for (size_t i = 0; c->efforts[i]; i++)
         buf_printf(&words, "%s%s", i ? ", " : "", c->efforts[i]);
     st = err_set(e, ST_INVALID, "reasoning_effort",
-                 "%saccepted by this model's chat format are %s, and none",
+                 "%saccepted by the chat format in use are %s, and none",
                  medium ? "medium is not known; " : "",
                  words.p ? words.p : "");
     buf_release(&words);

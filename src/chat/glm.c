@@ -66,7 +66,7 @@ static enum st declare(const struct chat_req *r, struct segments *out,
             snprintf(where, sizeof(where), "tools[%zu]%s.defer_loading", i,
                      deferred ? ".function" : "");
             return err_set(e, ST_INVALID, where,
-                           "this model's chat format declares every tool at "
+                           "the chat format in use declares every tool at "
                            "the start; accepted is false");
         }
         buf_init(&b, BUF_ANSWER);
@@ -111,7 +111,7 @@ static enum st calls(const struct chat_msg *m, struct segments *out,
                      "messages[%zu].tool_calls[%zu].function.arguments",
                      m->sent_i, j);
             return err_set(e, ST_INVALID, where,
-                           "must be a JSON object: this model's chat format "
+                           "must be a JSON object: the chat format in use "
                            "writes arguments one by one");
         }
         add_markup(out, TEXT("<tool_call>"));

@@ -232,7 +232,7 @@ static enum st where_raised(const struct jinja_data *d,
     snprintf(where, sizeof(where), "messages[%zu].role",
              a->msgs[first_raising(d, a)].sent_i);
     return err_set(e, ST_INVALID, where,
-                   "this model's chat template refuses the conversation "
+                   "the chat template in use refuses the conversation "
                    "here: %s", said->text);
 }
 
@@ -247,7 +247,7 @@ static enum st failed(const struct jinja_data *d, const struct jinja_ask *a,
         return err_set(e, st, "messages", "the chat template: %s",
                        said->text);
     return err_set(e, ST_INVALID, "messages",
-                   "this model's chat template cannot write the conversation "
+                   "the chat template in use cannot write the conversation "
                    "(%s: %s)", line ? line : "template", said->text);
 }
 
@@ -263,7 +263,7 @@ static enum st check_history(const struct jinja_data *d,
         snprintf(where, sizeof(where), "messages[%zu].%s", m->sent_i,
                  m->n_calls ? "tool_calls" : "role");
         return err_set(e, ST_INVALID, where,
-                       "this model's chat template cannot write tool calls "
+                       "the chat template in use cannot write tool calls "
                        "and their results");
     }
     return ST_OK;

@@ -61,7 +61,7 @@ static enum st calls(const struct chat_msg *m, struct segments *out,
             snprintf(where, sizeof(where), "messages[%zu].tool_calls[%zu].id",
                      m->sent_i, j);
             return err_set(e, ST_INVALID, where,
-                           "is missing: this model's chat format names a call "
+                           "is missing: the chat format in use names a call "
                            "by its id");
         }
         add_markup(out, TEXT("<|tool_call_begin|>"));
@@ -88,7 +88,7 @@ static enum st result(const struct format *f, const struct chat_msg *list,
         snprintf(where, sizeof(where), "messages[%zu].tool_call_id",
                  m->sent_i);
         return err_set(e, ST_INVALID, where,
-                       "is missing: this model's chat format tells results "
+                       "is missing: the chat format in use tells results "
                        "apart by it");
     }
     buf_init(&b, BUF_ANSWER);

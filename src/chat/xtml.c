@@ -250,7 +250,7 @@ static enum st render(const struct format *f, const struct chat_req *r,
     (void)f;
     if (x.think && r->effort_n >= 0)
         return err_set(e, ST_INVALID, "reasoning_effort",
-                       "this model's chat format takes the words low, high "
+                       "the chat format in use takes the words low, high "
                        "and max, and no numbers");
     st = format_sort_results(&x.msgs, r, out->arena, e);
     if (st)
