@@ -56,12 +56,23 @@ static enum st take_image(struct body_parse *p, const struct json *part,
     return ST_OK;
 }
 
+static enum st take_text(struct body_parse *p, const struct json *text,
+                         size_t i, size_t j, const char *field,
+                         struct chat_part *out)
+{
+    if (!text || text->type != JSON_STR)
+        return bad_part(p, i, j, field, "must be a string");
+    out->type = PART_TEXT;
+    out->text = text->str;
+    return ST_OK;
+}
+
+/* A refusal is what the assistant said, too. */
 static enum st take_part(struct body_parse *p, const struct json *part,
                          size_t i, size_t j, enum chat_role role,
                          struct chat_part *out)
 {
     const struct json *type = json_get(part, "type");
-    const struct json *text = json_get(part, "text");
     bool images = role == ROLE_USER || role == ROLE_TOOL;
 
     if (part->type != JSON_OBJ)
@@ -72,15 +83,14 @@ static enum st take_part(struct body_parse *p, const struct json *part,
         out->type = PART_IMAGE;
         return take_image(p, part, i, j);
     }
-    if (!json_is(type, "text"))
-        return bad_part(p, i, j, ".type",
-                        images ? "accepted are text and image_url"
-                               : "accepted is text");
-    if (!text || text->type != JSON_STR)
-        return bad_part(p, i, j, ".text", "must be a string");
-    out->type = PART_TEXT;
-    out->text = text->str;
-    return ST_OK;
+    if (role == ROLE_ASSISTANT && json_is(type, "refusal"))
+        return take_text(p, json_get(part, "refusal"), i, j, ".refusal", out);
+    if (json_is(type, "text"))
+        return take_text(p, json_get(part, "text"), i, j, ".text", out);
+    return bad_part(p, i, j, ".type",
+                    images                   ? "accepted are text and image_url"
+                    : role == ROLE_ASSISTANT ? "accepted are text and refusal"
+                                             : "accepted is text");
 }
 
 /* The texts follow each other directly: nothing is put between them. */

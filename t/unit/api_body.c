@@ -101,6 +101,12 @@ static const struct row {
     {0, "{\"messages\":[{\"role\":\"user\",\"content\":["
         "{\"type\":\"input_audio\"}]}]}", "messages[0].content[0].type"},
     {0, "{\"messages\":[{\"role\":\"user\",\"content\":["
+        "{\"type\":\"refusal\",\"refusal\":\"no\"}]}]}",
+     "messages[0].content[0].type"},
+    {0, "{\"messages\":[" U ",{\"role\":\"assistant\",\"content\":["
+        "{\"type\":\"refusal\",\"text\":\"no\"}]}]}",
+     "messages[1].content[0].refusal"},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":["
         "{\"type\":\"text\"}]}]}", "messages[0].content[0].text"},
     {0, "{\"messages\":[{\"role\":\"user\",\"content\":["
         "{\"type\":\"text\",\"text\":null}]}]}",

@@ -113,6 +113,25 @@ static void results(void)
        "an image between texts");
 }
 
+/* OpenAI's reference: an assistant's content parts are text and refusal. */
+static void refusals(void)
+{
+    static const char audio[] =
+        "{\"messages\":[" U ",{\"role\":\"assistant\",\"content\":["
+        "{\"type\":\"input_audio\"}]}]}";
+    const struct chat_msg *m;
+
+    accepted("{\"messages\":[" U ",{\"role\":\"assistant\",\"content\":["
+             "{\"type\":\"text\",\"text\":\"I \"},{\"type\":\"refusal\","
+             "\"refusal\":\"won't\"}]}," U "]}");
+    m = &body.chat.messages[1];
+    ok(m->n_parts == 2 && m->parts[1].type == PART_TEXT &&
+           text_is(m->content, "I won't"),
+       "a refusal is text");
+    is_int(chat(audio, sizeof(audio) - 1), ST_INVALID, "another type");
+    is_str(err.text, "accepted are text and refusal", "says what is accepted");
+}
+
 static void offers(void)
 {
     const struct chat_req *r = &body.chat;
@@ -318,6 +337,7 @@ int main(void)
     arena_init(&arena, 64u << 20);
     arguments();
     results();
+    refusals();
     offers();
     efforts();
     limits();
