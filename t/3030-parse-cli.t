@@ -91,6 +91,14 @@ is_deeply parse($call->(1) . $call->(2), "--format glm --tools $request"),
     message('tool_calls', content => undef,
         tool_calls => [ [ 'f', '{"n": 1, "s": "1"}' ] ]),
     'check 25: of two calls the first, when a request says so';
+for my $body ('{"tools":%s}', '{"tools":%s,"messages":null} ',
+    ' {"parallel_tool_calls":null,"tools":%s}') {
+    my $file = file('body.json', sprintf $body, scalar qx(cat $tools));
+    is_deeply parse($call->(1), "--format glm --tools $file"),
+        message('tool_calls', content => undef,
+            tool_calls => [ [ 'f', '{"n": 1, "s": "1"}' ] ]),
+        "a body that has no more than tools: $body";
+}
 is_deeply parse($call->(1), '--format glm')->{message}{tool_calls}, undef,
     'check 98: no tools were offered: no calls';
 
@@ -182,7 +190,16 @@ for ([ '', qr/needs --format or --model/ ],
 my $bad = file('bad.json', '[{"function":{}}]');
 ($said, my $rc) = run('x', "--format plain --tools $bad");
 is $rc, 1, 'tools that are none';
-like $said, qr/tools\[0\]\.function\.name/, 'are named';
+like $said, qr/ \Q$bad\E: tools\[0\]\.function\.name/, 'are named';
+for ([ '{', qr/parse error/ ], [ '', qr/parse error/ ],
+    [ '7', qr/must be a list/ ],
+    [ '{}', qr/must be a list of tools, or an object with tools/ ],
+    [ '{"tools":7}', qr/tools: must be a list/ ]) {
+    my ($said, $rc) = run('x', '--format plain --tools '
+        . file('bad.json', $_->[0]));
+    is $rc, 1, "tools that are '$_->[0]'";
+    like $said, qr/ \Q$bad\E: $_->[1]/, 'name the file';
+}
 for my $name (qw(plain xtml kimi glm dsml qwen hermes llama3 mistral
     deepseek)) {
     is +(run('x', "--format $name"))[1], 0, "$name is a format";

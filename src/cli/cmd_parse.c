@@ -136,34 +136,75 @@ static enum st open_model(struct parse *p, struct err *e)
     return st ? st : format_find(&p->chat, &from, e);
 }
 
-/* A request that has these tools; a list of tools becomes one. */
+static bool has(const struct json *v, const char *key)
+{
+    const struct json *member = json_get(v, key);
+
+    return member && member->type != JSON_NULL;
+}
+
+/* The bytes in[0..n) are `v`: a list of tools, or an object that has them.
+ * Without messages it gets one, behind its own members: of equal keys the
+ * last counts. */
+static enum st make_request(struct buf *out, const struct json *v,
+                            const char *in, size_t n, struct err *e)
+{
+    static const char ask[] =
+        "\"messages\":[{\"role\":\"user\",\"content\":\"\"}]";
+
+    if (v->type == JSON_ARR) {
+        buf_printf(out, "{%s,\"tools\":", ask);
+        buf_add(out, in, n);
+        buf_puts(out, "}");
+        return ST_OK;
+    }
+    if (has(v, "messages")) {
+        buf_add(out, in, n);
+        return ST_OK;
+    }
+    if (!has(v, "tools"))
+        return err_set(e, ST_INVALID, "",
+                       "must be a list of tools, or an object with tools");
+    while (in[n - 1] != '}')
+        n--;
+    buf_add(out, in, n - 1);
+    buf_printf(out, ",%s}", ask);
+    return ST_OK;
+}
+
+static enum st parse_tools(struct parse *p, const struct buf *in,
+                           struct body *body, struct err *e)
+{
+    const struct json *v;
+    struct buf request;
+    struct err one;
+    enum st st = json_parse(&v, &p->arena, in->p ? in->p : "", in->n, &one);
+
+    buf_init(&request, 2 * BUF_EVENT);
+    if (!st)
+        st = make_request(&request, v, in->p, in->n, &one);
+    if (!st)
+        st = body_parse_chat(body, &p->arena,
+                             (struct text){request.p, request.n}, &one);
+    buf_release(&request);
+    return st ? err_set(e, st, p->tools_file, "%s%s%s", one.where,
+                        one.where[0] ? ": " : "", one.text)
+              : ST_OK;
+}
+
 static enum st read_tools(struct parse *p, struct err *e)
 {
-    struct buf in, request;
+    struct buf in;
     struct body body;
-    const struct json *v;
     enum st st;
 
     p->parallel = true;
     if (!p->tools_file)
         return ST_OK;
     buf_init(&in, BUF_EVENT);
-    buf_init(&request, 2 * BUF_EVENT);
     st = buf_read_file(&in, p->tools_file, e);
     if (!st)
-        st = json_parse(&v, &p->arena, in.p ? in.p : "", in.n, e);
-    if (!st) {
-        bool list = v->type == JSON_ARR;
-
-        if (list)
-            buf_puts(&request, "{\"messages\":[{\"role\":\"user\","
-                               "\"content\":\"\"}],\"tools\":");
-        buf_add(&request, in.p, in.n);
-        if (list)
-            buf_puts(&request, "}");
-        st = body_parse_chat(&body, &p->arena,
-                             (struct text){request.p, request.n}, e);
-    }
+        st = parse_tools(p, &in, &body, e);
     if (!st) {
         p->parallel = body.chat.parallel_calls;
         if (body.n_offered)
@@ -171,7 +212,6 @@ static enum st read_tools(struct parse *p, struct err *e)
         if (body.n_offered && !p->tools)
             st = err_set(e, ST_NOMEM, p->tools_file, "no memory for it");
     }
-    buf_release(&request);
     buf_release(&in);
     return st;
 }
