@@ -20,4 +20,12 @@ my %body = (
 named($body{$_}, undef, $_) for sort keys %body;
 my ($status) = check(chat('"x":' . '[' x 64 . '0' . ']' x 64));
 is($status, 200, '64 levels in an unknown field are accepted');
+my $schema = '{}';
+$schema = qq({"type":"object","properties":{"p":$schema}}) for 1 .. 60;
+my $deep = chat('"tools":[{"type":"function","function":{"name":"f",'
+    . qq("parameters":$schema}}]));
+named($deep, undef, 'a schema of 60 levels');
+my (undef, $e) = check($deep);
+like($e->{message}, qr/^JSON text is nested deeper than 96 levels/,
+    'which says the limit');
 done_testing();

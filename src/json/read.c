@@ -111,6 +111,14 @@ static int stop(struct reader *r, enum st st, const char *what)
     return 0;
 }
 
+static int stop_deep(struct reader *r)
+{
+    r->st = err_set(r->e, ST_LIMIT, "",
+                    "JSON text is nested deeper than %d levels at byte %zu",
+                    JSON_DEPTH_MAX, yajl_get_bytes_consumed(r->h));
+    return 0;
+}
+
 static int stop_memory(struct reader *r)
 {
     return stop(r, ST_LIMIT, "JSON text needs more memory than allowed");
@@ -209,7 +217,7 @@ static int on_open(struct reader *r, enum json_type type)
     struct json *v;
 
     if (r->depth == JSON_DEPTH_MAX)
-        return stop(r, ST_LIMIT, "JSON text is nested too deep");
+        return stop_deep(r);
     v = add(r, type);
     if (!v)
         return 0;
