@@ -56,7 +56,8 @@ static const struct compat_field fields[] = {
     {"top_logprobs", {R, 0}, TYPE_OWN, 0, 0, 0, OK_ZERO,
      "log-probabilities are not in this version", "0"},
     {"tools", {H, 0}, TYPE_OWN, 0, 0, 0, 0,
-     "a list of at most 128 functions, 256 KiB in all", NULL},
+     "a list of at most 128 functions, 256 KiB in all; strict is accepted, "
+     "not enforced", NULL},
     {"tool_choice", {H, 0}, TYPE_OWN, 0, 0, 0, 0,
      "none or auto; required and a named function are not in this version",
      "auto"},
