@@ -99,6 +99,10 @@ for my $body ('{"tools":%s}', '{"tools":%s,"messages":null} ',
             tool_calls => [ [ 'f', '{"n": 1, "s": "1"}' ] ]),
         "a body that has no more than tools: $body";
 }
+is_deeply parse($call->(1) . $call->(2), "--format glm --tools $tools"),
+    message('tool_calls', content => undef, tool_calls => [
+        map { [ 'f', qq({"n": $_, "s": "$_"}) ] } 1, 2 ]),
+    'both, when it does not';
 is_deeply parse($call->(1), '--format glm')->{message}{tool_calls}, undef,
     'check 98: no tools were offered: no calls';
 

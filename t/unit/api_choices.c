@@ -333,6 +333,24 @@ static void kept_stops(void)
     apit_close(&t);
 }
 
+/* The last token that was allowed completes the stop string. */
+static void stop_at_limit(void)
+{
+    char more[64], h[64];
+    struct call c;
+    struct arena a;
+
+    scripts(LONG, "", &(struct setup){0});
+    snprintf(more, sizeof(more), ",\"stop\":[\"4\"],\"max_tokens\":%zu",
+             apit_ids("1 2 3 4", (int32_t[16]){0}, 16));
+    call_do(&c, &t, chat, body(more));
+    is_str(finish_at(call_json(&c, &a), 0), "stop", "a stop beats the limit");
+    is_str(row_get(&c, "finish_reason", h, sizeof(h)), "stop", "its row");
+    arena_release(&a);
+    call_release(&c);
+    apit_close(&t);
+}
+
 /* --- prompts ------------------------------------------------------------- */
 
 static void no_prompts(void)
@@ -416,6 +434,7 @@ int main(void)
     waits();
     seeds();
     kept_stops();
+    stop_at_limit();
     no_prompts();
     no_format();
     return done();
