@@ -28,6 +28,12 @@ static const struct toy_special specials[] = {
 
 static const char words[] = "The quick brown fox jumps over a lazy dog ";
 
+#define D "\xef\xbd\x9c" "DSML" "\xef\xbd\x9c"
+#define BAR "<\xef\xbd\x9c"
+#define END "\xef\xbd\x9c>"
+#define S(what, side) \
+    BAR "tool\xe2\x96\x81" what "\xe2\x96\x81" side END
+
 static const struct kind {
     const char *name;
     const struct dialect *dialect; /* NULL: plain text */
@@ -51,6 +57,24 @@ static const struct kind {
      "{\"name\":\"f\",\"parameters\":{\"a\":\"", "\"}}", true},
     {"mistral, [ARGS]", &dialect_mistral, "[TOOL_CALLS]f[ARGS]{\"a\":\"",
      "\"}", true},
+    {"xtml, a string value", &dialect_xtml,
+     "<|open|>tools<|sep|><|open|>call tool=\"f\" index=\"1\"<|sep|>"
+     "<|open|>argument key=\"a\" type=\"string\"<|sep|>",
+     "<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>", true},
+    {"kimi, arguments as JSON", &dialect_kimi,
+     "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0"
+     "<|tool_call_argument_begin|>{\"a\":\"",
+     "\"}<|tool_call_end|><|tool_calls_section_end|>", true},
+    {"glm, a string value", &dialect_glm,
+     "<tool_call>f<arg_key>a</arg_key><arg_value>", "</arg_value></tool_call>",
+     true},
+    {"dsml, a string value", &dialect_dsml,
+     "<" D " calls>\n<" D " invoke name=\"f\">\n<" D
+     " parameter name=\"a\" string=\"true\">",
+     "</" D " parameter>\n</" D " invoke>\n</" D " calls>", true},
+    {"deepseek, arguments as JSON", &dialect_deepseek,
+     S("calls", "begin") S("call", "begin") "f" BAR "tool\xe2\x96\x81sep" END
+     "{\"a\":\"", "\"}" S("call", "end") S("calls", "end"), true},
 };
 
 static struct toy toy;
