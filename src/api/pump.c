@@ -117,30 +117,6 @@ static bool all_over(const struct run *r)
     return true;
 }
 
-/* What went wrong with the generation, if anything. */
-static bool find_error(const struct run *r, struct err *e)
-{
-    if (r->failure.st) {
-        *e = r->failure;
-        return true;
-    }
-    for (size_t i = 0; i < r->n_choices; i++) {
-        const struct end_info *end = &r->choices[i].view.end;
-
-        if (end->reason == END_ERROR) {
-            *e = end->err;
-            if (!e->st)
-                e->st = ST_INTERNAL;
-            return true;
-        }
-        if (end->reason == END_CANCELLED) {
-            err_set(e, ST_DRAINING, "", "the server is going down");
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Did the time run out while everything still waited for its turn? */
 static bool find_vain_wait(const struct run *r, struct err *e)
 {
@@ -302,7 +278,7 @@ static enum x_pump generating(struct exchange *x, struct buf *out,
     }
     if (!all_over(r))
         return X_MORE;
-    wrong = find_error(r, &e);
+    wrong = run_error(r, &e);
     if (!r->head_sent && (wrong || find_vain_wait(r, &e)))
         return late_error(x, &e, out, now_us);
     if (!r->stream)

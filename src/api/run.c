@@ -204,19 +204,29 @@ static int64_t calls_of_run(const struct run *r)
     return n;
 }
 
-static enum st error_of_run(const struct run *r)
+bool run_error(const struct run *r, struct err *e)
 {
-    if (r->failure.st)
-        return r->failure.st;
-    for (size_t i = 0; i < r->n_choices; i++) {
-        const struct end_info *end = &r->choices[i].view.end;
-
-        if (end->reason == END_ERROR)
-            return end->err.st ? end->err.st : ST_INTERNAL;
-        if (end->reason == END_CANCELLED)
-            return ST_DRAINING;
+    if (r->failure.st) {
+        *e = r->failure;
+        return true;
     }
-    return ST_INTERNAL;
+    for (size_t i = 0; i < r->n_choices; i++) {
+        const struct choice *c = &r->choices[i];
+
+        if (c->reply && reply_stopped(c->reply))
+            continue; /* it was complete before */
+        if (c->view.end.reason == END_ERROR) {
+            *e = c->view.end.err;
+            if (!e->st)
+                e->st = ST_INTERNAL;
+            return true;
+        }
+        if (c->view.end.reason == END_CANCELLED) {
+            err_set(e, ST_DRAINING, "", "the server is going down");
+            return true;
+        }
+    }
+    return false;
 }
 
 void run_close(struct exchange *x, enum run_notice want, int64_t now_us)
@@ -224,6 +234,7 @@ void run_close(struct exchange *x, enum run_notice want, int64_t now_us)
     struct run *r = run_of(x);
     struct ledger_row *row = &r->row;
     struct figures f;
+    struct err e;
 
     figures_of(&f, x, now_us);
     figures_row(&f, row);
@@ -232,7 +243,7 @@ void run_close(struct exchange *x, enum run_notice want, int64_t now_us)
     snprintf(row->finish, sizeof(row->finish), "%s", finish_of_run(x));
     if (strcmp(row->finish, "error") == 0)
         snprintf(row->error_type, sizeof(row->error_type), "%s",
-                 st_name(error_of_run(r)));
+                 st_name(run_error(r, &e) ? e.st : ST_INTERNAL));
     if (r->admitted && want == RUN_NOTICE) {
         r->notice = notice_new(x->wake, x->wake_arg);
         r->notice->refs = 2;

@@ -106,6 +106,10 @@ void run_drop_choices(struct run *r);
 /* The same for every wake of this run, the row's included. */
 void run_stop_wakes(struct run *r);
 
+/* What went wrong with the generation, if anything (false: nothing). What
+ * fails behind a stop string fails behind the answer: it is none. */
+bool run_error(const struct run *r, struct err *e);
+
 /*
  * The end of a request that got an error instead of a generation: the answer
  * (answer_error) and its finished ledger row. Everything but the client's

@@ -10,6 +10,7 @@
 #include "api/run.h"
 
 #include <malloc.h>
+#include <unistd.h>
 
 static const char *const chat = "/v1/chat/completions";
 static const char *const text = "/v1/completions";
@@ -351,6 +352,38 @@ static void stop_at_limit(void)
     apit_close(&t);
 }
 
+/* What fails behind a stop string fails behind the answer. */
+static void stop_then_failure(void)
+{
+    struct ring_view v = {0};
+    char h[64];
+    struct call c;
+    struct arena a;
+    const struct json *choice;
+
+    scripts(LONG, "", &(struct setup){.fail_after = 20});
+    scripted_hold(t.gen);
+    call_start(&c, &t, "POST", chat, body(",\"stop\":[\"4\"]"), NULL);
+    scripted_release(t.gen);
+    for (int i = 0; i < 5000 && !v.ended; i++) {
+        usleep(1000);
+        ring_look(run_of(&c.x)->choices[0].job->ring, &v);
+    }
+    is_int(v.end.reason, END_ERROR, "the generation failed");
+    call_finish(&c);
+    is_int(call_status(&c), 200, "behind its answer");
+    choice = json_at(call_json(&c, &a), "choices.0");
+    ok(json_str_is(json_at(choice, "message.content"), "1 2 3 ") &&
+           json_str_is(json_get(choice, "finish_reason"), "stop"),
+       "which is complete");
+    is_str(row_get(&c, "finish_reason || ' ' || status || ' ' || "
+                       "coalesce(error_type, '')", h, sizeof(h)), "stop 200 ",
+           "its row agrees");
+    arena_release(&a);
+    call_release(&c);
+    apit_close(&t);
+}
+
 /* --- prompts ------------------------------------------------------------- */
 
 static void no_prompts(void)
@@ -435,6 +468,7 @@ int main(void)
     seeds();
     kept_stops();
     stop_at_limit();
+    stop_then_failure();
     no_prompts();
     no_format();
     return done();
