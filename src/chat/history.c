@@ -93,8 +93,11 @@ static enum st check_round(const struct chat_msg *caller,
 
 enum st history_check_strict(const struct chat_req *r, struct err *e)
 {
-    const struct chat_msg *end = r->messages + r->n_messages;
+    const struct chat_msg *end;
 
+    if (!r->n_messages)
+        return ST_OK;
+    end = r->messages + r->n_messages;
     for (const struct chat_msg *m = r->messages; m < end; m++) {
         size_t results = 0;
         enum st st = ST_OK;

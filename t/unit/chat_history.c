@@ -91,6 +91,9 @@ static void many(void)
 
 int main(void)
 {
+    const struct chat_req none = {.n_messages = 0};
+
+    ok(!history_check_strict(&none, NULL), "no messages at all");
     CHECK(NULL, "no calls at all", ASK, SAY, ASK);
     CHECK(NULL, "a call and its result", ASK, CALLER(one), RESULT("a"), SAY);
     CHECK(NULL, "results in any order", ASK, CALLER(two), RESULT("b"),
