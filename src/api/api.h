@@ -23,9 +23,15 @@ struct api_config {
     int64_t prefill_line_ms;      /* 5,000: first prefill line, then 1/s */
     int64_t ledger_wait_ms;       /* how long [DONE] waits for the row: 100 */
     bool think_default;           /* --thinking on|off */
+    bool think_stall;             /* close reasoning that goes in circles */
+    int32_t answer_reserve;       /* tokens kept for the answer; -1: auto, the
+                                   * smaller of 2,048 and a quarter */
+    const char *reasoning_format; /* "FORM" or "KIND=FORM,...", see
+                                   * api/reason.h; NULL: reason_map_default */
     bool usage_default;           /* usage in the finish chunk when not asked */
     int pattern_max, pattern_min, pattern_count; /* 0: no pattern guard */
-    const char *cors_origin;      /* NULL: no CORS headers; "*" or an origin */
+    const char *cors_origin;      /* NULL: no CORS headers; "*", or origins
+                                   * with commas between them */
 };
 
 struct api; /* opaque */

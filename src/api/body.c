@@ -193,6 +193,7 @@ static enum st parse(struct body *out, struct arena *a, struct text json,
 
     *out = (struct body){.n = 1};
     out->chat.effort_n = -1;
+    out->think.cap = -1;
     if (!json.n)
         return err_set(e, ST_INVALID, "", "the body is empty; it must be a "
                                           "JSON object");

@@ -17,6 +17,10 @@
                         * one has one prompt */
 #define TOOLS_MAX 128               /* of a request */
 #define TOOL_BYTES_MAX (256 * 1024) /* of their compact JSON */
+#define CHOICES_MAX 256              /* strings of structured_outputs.choice */
+#define CHOICE_BYTES_MAX (256 * 1024) /* of all of them */
+#define BIAS_MAX 1024                 /* entries of logit_bias */
+#define TOP_LOGPROBS_MAX 20
 #define TOOL_NAME_MAX 256           /* bytes */
 #define SCHEMA_NESTING_MAX 10       /* levels below the root of a schema */
 
@@ -24,6 +28,23 @@ struct prompt { /* one entry of a completion's prompt */
     struct text text;       /* used when ids is NULL */
     const int32_t *ids;     /* [n_ids] or NULL */
     size_t n_ids;
+};
+
+/* How reasoning reaches the client (spec tandem.md 14.2, 8). */
+enum reason_form {
+    REASON_DEFAULT, /* not asked: the server's, by client */
+    REASON_TAGS,    /* in content, between <think> and </think> */
+    REASON_FIELD,   /* in reasoning_content, apart */
+    REASON_BOTH,
+};
+
+/* How much a client lets the model think; on or off is chat.think. */
+struct think_ask {
+    bool asked;      /* a number or a word was there: the answer gets its
+                      * reserve */
+    int64_t cap;     /* the number that decides: 0: no cap; -1: none sent */
+    int64_t word_cap;/* of the effort word (chat.effort), for formats without
+                      * efforts of their own; 0: no cap */
 };
 
 struct body { /* everything in the arena */
@@ -44,8 +65,19 @@ struct body { /* everything in the arena */
                                      * name, those of system messages too;
                                      * none with tool_choice none */
     size_t n_offered;
-    struct text forced;             /* structured_outputs.choice of one string:
-                                     * exactly this text; n = 0: none */
+    const struct text *choice;      /* [n_choice] structured_outputs.choice:
+                                     * the answer is one of these, none is
+                                     * empty; n_choice 0: not asked */
+    size_t n_choice;
+    struct think_ask think;         /* chat only */
+    enum reason_form reasoning_format; /* chat only */
+    const struct bias *bias;        /* [n_bias] logit_bias: distinct ids, no
+                                     * zeros; below the vocabulary's size only
+                                     * after admission */
+    size_t n_bias;
+    int32_t no_repeat_ngram;        /* 0: off; 2..64 */
+    bool logprobs;
+    int32_t top_logprobs;           /* alternatives to tell; 0..20 */
 };
 
 /*

@@ -57,7 +57,8 @@ static enum st take_choice(struct body_parse *p, const struct json *list)
     if (list->child->type != JSON_STR || !list->child->str.n)
         return err_set(p->e, ST_INVALID, "structured_outputs.choice[0]",
                        "must be a string, not empty");
-    p->out->forced = list->child->str;
+    p->out->choice = &list->child->str;
+    p->out->n_choice = 1;
     return ST_OK;
 }
 

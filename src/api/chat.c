@@ -41,7 +41,7 @@ static enum st make_guide(struct guide **out, const struct run *r,
     enum st st = ST_OK;
 
     *out = NULL;
-    if (!b->forced.n) {
+    if (!b->n_choice) {
         if (!c->pattern_max)
             return ST_OK;
         return guide_pattern_new(out, c->pattern_max, c->pattern_min,
@@ -50,11 +50,12 @@ static enum st make_guide(struct guide **out, const struct run *r,
     ids_init(&ids, (size_t)1 << 20);
     /* a channel that the prompt opened is closed before the answer */
     if (r->think_open)
-        ids_add(&ids, format_think_close_id(r->format));
-    st = tok_encode(r->model->tok, TOK_CONTENT, b->forced.s, b->forced.n,
+        st = format_think_cut(r->format, (struct text){"", 0}, &ids, e);
+    if (!st)
+        st = tok_encode(r->model->tok, TOK_CONTENT, b->choice->s, b->choice->n,
                     &ids, e);
     if (!st) {
-        *out = guide_forced_new(ids.p, ids.n);
+        *out = guide_choice_new(&(struct guide_list){ids.p, ids.n}, 1, NULL, 0);
         if (!*out) /* without it the model would say what it likes */
             st = err_set(e, ST_NOMEM, "", "no memory for this request");
     } else if (!e->where[0]) {

@@ -64,7 +64,7 @@ enum think_mode prompts_think(const struct catalog_model *m,
     if (caps->think_forced)
         return THINK_ON;
     /* a forced answer leaves nothing to think about */
-    return on_by_default && !b->forced.n ? THINK_ON : THINK_OFF;
+    return on_by_default && !b->n_choice ? THINK_ON : THINK_OFF;
 }
 
 /*

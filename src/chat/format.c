@@ -86,6 +86,25 @@ int32_t format_think_close_id(const struct format *f)
     return f->think_id[1];
 }
 
+void format_think_ids(const struct format *f, bool close, struct ids *out)
+{
+    out->n = 0;
+    if (f->think_id[close] >= 0)
+        ids_add(out, f->think_id[close]);
+}
+
+enum st format_think_cut(const struct format *f, struct text sentence,
+                         struct ids *out, struct err *e)
+{
+    (void)sentence;
+    if (f->think_id[1] < 0)
+        return err_set(e, ST_UNSUPPORTED, "model",
+                       "this chat format has no reasoning channel");
+    ids_add(out, f->think_id[1]);
+    return out->failed ? err_set(e, ST_NOMEM, "", "no memory for this request")
+                       : ST_OK;
+}
+
 const struct dialect *format_dialect(const struct format *f)
 {
     return f->dialect;

@@ -10,6 +10,7 @@
 #ifndef CHAT_FORMAT_H
 #define CHAT_FORMAT_H
 
+#include "base/vec.h"
 #include "chat/dialect.h"
 #include "chat/req.h"
 #include "chat/segment.h"
@@ -86,6 +87,21 @@ const int32_t *format_stop_ids(const struct format *f, size_t *n);
 struct text format_think_text(const struct format *f, bool close);
 int32_t format_think_open_id(const struct format *f);
 int32_t format_think_close_id(const struct format *f);
+/*
+ * The ids that open (close) the reasoning, in a row: one marker token, or an
+ * element of the form. None when the vocabulary spells it only in ordinary
+ * tokens (then see format_think_text), or without a channel. `out` is
+ * emptied first; THINK_IDS_MAX at most.
+ */
+#define THINK_IDS_MAX 16
+void format_think_ids(const struct format *f, bool close, struct ids *out);
+/*
+ * What must be written inside an open reasoning to end it at once: `sentence`
+ * (of the server; may be empty), the close, and what stands before an answer.
+ * Appended to `out`. ST_UNSUPPORTED without a channel, ST_NOMEM.
+ */
+enum st format_think_cut(const struct format *f, struct text sentence,
+                         struct ids *out, struct err *e) MUST_CHECK;
 /* How the model writes calls; NULL: it cannot, replies are plain. */
 const struct dialect *format_dialect(const struct format *f);
 /* Does any control token that the dialect does not own end the turn? */

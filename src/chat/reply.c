@@ -291,3 +291,13 @@ const struct calls *reply_calls(const struct reply *r)
 {
     return &r->turn.calls;
 }
+
+enum reply_part reply_part(const struct reply *r)
+{
+    return r->turn.reasoning ? REPLY_REASONING : REPLY_ANSWER;
+}
+
+bool reply_closed_reasoning(const struct reply *r)
+{
+    return r->reasoning_tokens > 0 && !r->turn.reasoning && !r->in_channel;
+}

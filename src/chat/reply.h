@@ -52,6 +52,15 @@ void reply_end(struct reply *r, bool ended, struct buf *reasoning,
 bool reply_stopped(const struct reply *r);      /* feed has returned true */
 /* Tokens up to the one that completed the reply, >= 1. */
 int32_t reply_kept(const struct reply *r);
+/*
+ * Where the id fed last belongs. SILENT: it says nothing to a reader (an end
+ * token, a marker, a newline that only frames a part, anything behind the
+ * end). The marker that closes reasoning belongs to the reasoning.
+ */
+enum reply_part { REPLY_SILENT, REPLY_REASONING, REPLY_ANSWER };
+enum reply_part reply_part(const struct reply *r);
+/* Was there reasoning (or an open channel), and is it closed now? */
+bool reply_closed_reasoning(const struct reply *r);
 /* Tokens of the reasoning part so far, the closing one included. */
 int32_t reply_reasoning_tokens(const struct reply *r);
 const struct calls *reply_calls(const struct reply *r);

@@ -161,6 +161,7 @@ void seq_end(struct seq *s, enum end_reason why, const struct err *err)
         end->err = *err;
     end->prompt_tokens = (int32_t)s->job->n_ids;
     end->completion_tokens = s->n_gen;
+    guide_note(s->job->guide, s->guide, &end->note);
     end->queue_us = (s->start_us ? s->start_us : now) - s->submit_us;
     if (s->start_us)
         end->prefill_us = (s->first_us ? s->first_us : now) - s->start_us;

@@ -36,6 +36,19 @@ struct job *job_new(const int32_t *ids, size_t n_ids, const int32_t *stop_ids,
     return j;
 }
 
+enum st job_set_bias(struct job *j, const struct bias *bias, size_t n,
+                     struct err *e)
+{
+    if (!n)
+        return ST_OK;
+    j->bias = mem_try_array(n, sizeof(*bias));
+    if (!j->bias)
+        return err_set(e, ST_NOMEM, "", "no memory for this request");
+    memcpy(j->bias, bias, n * sizeof(*bias));
+    j->n_bias = n;
+    return ST_OK;
+}
+
 void job_ref(struct job *j)
 {
     atomic_fetch_add_explicit(&j->refs, 1, memory_order_relaxed);
@@ -52,6 +65,7 @@ void job_unref(struct job *j)
     ring_free(j->ring);
     free(j->ids);
     free(j->stop_ids);
+    free(j->bias);
     free(j);
 }
 

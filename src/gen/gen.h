@@ -22,7 +22,17 @@ struct sampling {
     int32_t top_k;     /* 0: off */
     float top_p;       /* (0, 1]; 1: off */
     float min_p;       /* [0, 1]; 0: off */
+    /* Over prompt and answer so far; a token of it counts as often as it is
+     * there. Order and formulas: engine/penalty.h. */
+    float presence;    /* [-2, 2]; 0: off */
+    float frequency;   /* [-2, 2]; 0: off */
+    float repetition;  /* above 0; 0 and 1: off */
     uint64_t seed;     /* draws are keyed by (seed, choice, position) */
+};
+
+struct bias { /* is added to the logit of one id, after the penalties */
+    int32_t id;
+    float value; /* [-100, 100], not 0 */
 };
 
 enum job_class { JOB_NORMAL, JOB_BACKGROUND };
@@ -34,6 +44,8 @@ struct job {
     int32_t *stop_ids;       /* [n_stop] end-of-generation ids, owned */
     size_t n_stop;
     struct sampling sampling;
+    struct bias *bias;       /* [n_bias] distinct ids; owned; job_set_bias */
+    size_t n_bias;
     int32_t max_tokens;      /* >= 1 */
     int32_t choice;          /* index among n choices */
     int32_t top_logprobs;    /* 0: none */
@@ -52,6 +64,9 @@ struct job {
 struct job *job_new(const int32_t *ids, size_t n_ids, const int32_t *stop_ids,
                     size_t n_stop, int32_t max_tokens, int32_t top_logprobs)
     MUST_CHECK;
+/* Before submit: copies. ST_NOMEM. */
+enum st job_set_bias(struct job *j, const struct bias *bias, size_t n,
+                     struct err *e) MUST_CHECK;
 void job_ref(struct job *j);
 void job_unref(struct job *j); /* NULL ok */
 

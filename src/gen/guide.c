@@ -28,6 +28,13 @@ enum guide_next guide_accept(const struct guide *g, void *state, int32_t id)
     return g ? g->ops->accept(g, state, id) : GUIDE_GO;
 }
 
+void guide_note(const struct guide *g, const void *state,
+                struct guide_note *out)
+{
+    if (g && g->ops->note)
+        g->ops->note(g, state, out);
+}
+
 void guide_fork(const struct guide *g, void *dst, const void *src)
 {
     if (g)

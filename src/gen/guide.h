@@ -19,6 +19,23 @@ enum guide_next {
     GUIDE_STOP, /* the sequence is complete: end with END_STOP */
 };
 
+enum think_closed { /* who ended the reasoning */
+    THINK_NOT_CLOSED, /* it is open, or there was none */
+    CLOSED_BY_MODEL,
+    CLOSED_BY_BUDGET,
+    CLOSED_BY_STALL,
+};
+
+#define GUIDE_LOOP_IDS 8
+
+/* What guides did, for people: END carries it (gen/ring.h). */
+struct guide_note {
+    enum think_closed closed;
+    int32_t loop_size, loop_count; /* the pattern guard ended the text: so
+                                    * many ids so often; 0: it did not */
+    int32_t loop_ids[GUIDE_LOOP_IDS]; /* the first of them, loop_size or 8 */
+};
+
 struct guide;
 struct guide_ops {
     size_t (*state_bytes)(const struct guide *g);
@@ -36,6 +53,10 @@ struct guide_ops {
                      size_t cap);
     /* An id was committed. */
     enum guide_next (*accept)(const struct guide *g, void *state, int32_t id);
+    /* Fill in what it did; the rest of `out` belongs to others. NULL: has
+     * nothing to say. */
+    void (*note)(const struct guide *g, const void *state,
+                 struct guide_note *out);
     void (*free)(struct guide *g);
 };
 
@@ -51,6 +72,8 @@ bool guide_allowed(const struct guide *g, const void *state, uint32_t *mask,
 size_t guide_forced(const struct guide *g, const void *state, int32_t *ids,
                     size_t cap);
 enum guide_next guide_accept(const struct guide *g, void *state, int32_t id);
+void guide_note(const struct guide *g, const void *state,
+                struct guide_note *out);
 /* dst becomes an independent copy of src. */
 void guide_fork(const struct guide *g, void *dst, const void *src);
 /* state goes back to `saved`, an earlier copy. */
@@ -59,9 +82,18 @@ void guide_free(struct guide *g);
 
 /* --- the first users ---------------------------------------------------- */
 
-/* Exactly these ids, then stop (they are copied). n >= 1.
- * NULL when out of memory. */
-struct guide *guide_forced_new(const int32_t *ids, size_t n) MUST_CHECK;
+/*
+ * Exactly one of n lists of ids, then stop. Where one list is the beginning
+ * of another, one of stop_ids ends it there. Everything is copied; n >= 1, no
+ * list is empty. NULL when out of memory.
+ */
+struct guide_list {
+    const int32_t *ids;
+    size_t n;
+};
+struct guide *guide_choice_new(const struct guide_list *lists, size_t n,
+                               const int32_t *stop_ids, size_t n_stop)
+    MUST_CHECK;
 
 /*
  * Pattern guard: stop when the last size*count ids are one block of `size`

@@ -54,6 +54,15 @@ static enum guide_next accept(const struct guide *g, void *state, int32_t id)
     return a == GUIDE_STOP || b == GUIDE_STOP ? GUIDE_STOP : GUIDE_GO;
 }
 
+static void note(const struct guide *g, const void *state,
+                 struct guide_note *out)
+{
+    const struct both *t = both_of(g);
+
+    guide_note(t->a, state, out);
+    guide_note(t->b, (const char *)state + t->b_at, out);
+}
+
 static void both_free(struct guide *g)
 {
     struct both *t = (struct both *)(void *)g;
@@ -69,6 +78,7 @@ static const struct guide_ops ops = {
     .allowed = allowed,
     .forced = forced,
     .accept = accept,
+    .note = note,
     .free = both_free,
 };
 

@@ -4,7 +4,8 @@ libp_gen_a_SOURCES = \
 	src/gen/gen.c src/gen/gen.h \
 	src/gen/ring.c src/gen/ring.h \
 	src/gen/guide.c src/gen/guide.h \
-	src/gen/guide_forced.c src/gen/guide_pattern.c src/gen/guide_both.c \
+	src/gen/guide_choice.c src/gen/guide_pattern.c src/gen/guide_both.c \
+	src/gen/guide_think.c src/gen/guide_think.h \
 	src/gen/catalog.c src/gen/catalog.h
 P_ENGINE_LIBS += libp_gen.a
 P_LIBS += libp_gen.a

@@ -10,7 +10,7 @@
 #ifndef GEN_RING_H
 #define GEN_RING_H
 
-#include "base/mem.h"
+#include "gen/guide.h"
 #include <pthread.h>
 
 enum end_reason {
@@ -35,6 +35,7 @@ struct end_info {
     int64_t queue_us;          /* submit to first prefill row */
     int64_t prefill_us;        /* first prefill row to first token */
     int64_t decode_us;         /* first to last token */
+    struct guide_note note;    /* what the job's guide did */
 };
 
 struct ring_view { /* everything new since the last look */

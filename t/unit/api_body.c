@@ -528,7 +528,7 @@ static void test_messages(void)
        "an assistant without content, with reasoning");
     is_int(body.chat.think, THINK_DEFAULT, "thinking is not asked for");
     ok(!body.stream && body.n == 1 && !body.model.n && !body.max_tokens &&
-           !body.seed_given && !body.n_stops && !body.forced.n &&
+           !body.seed_given && !body.n_stops && !body.n_choice &&
            body.include_usage == USAGE_DEFAULT,
        "absent fields");
     ok(body.sampling.temperature == 1 && body.sampling.top_p == 1 &&
@@ -555,7 +555,7 @@ static void test_values(void)
            body.sampling.top_k == INT32_MAX && body.sampling.min_p == 0.25f,
        "sampling; top_p stays above 0");
     ok(body.seed_given && body.sampling.seed == UINT64_MAX, "seed -1");
-    ok(TEXT_IS(body.forced, "z"), "forced text");
+    ok(body.n_choice == 1 && TEXT_IS(body.choice[0], "z"), "a choice");
     is_int(chat("{" M ",\"n\":7,\"n\":2}"), ST_OK, "a key twice");
     is_int(body.n, 2, "the last one wins");
     is_int(chat("{" M ",\"stream_options\":{\"include_usage\":false}}"),

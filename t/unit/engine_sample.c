@@ -5,6 +5,7 @@
  */
 #include "engine/sample.h"
 
+#include "t/lib/jobs.h"
 #include "t/lib/tap.h"
 
 #include <math.h>
@@ -109,7 +110,7 @@ static void uniform(void)
 
 static void greedy_and_logprobs(struct sampler *s)
 {
-    const struct sampling p = {0, 0, 1, 0, 0};
+    const struct sampling p = SAMPLING(0, 0, 1, 0, 0);
     const struct sample_at at = {0, 0, 0};
     const uint32_t only = 1u << 2 | 1u << 6, none = 0;
     struct logprob top[4];
@@ -146,7 +147,7 @@ static void edge(struct sampler *s, float top_p, float min_p, uint32_t want,
                  const char *what)
 {
     static const float equal[VOCAB];
-    const struct sampling p = {1, 0, top_p, min_p, 3};
+    const struct sampling p = SAMPLING(1, 0, top_p, min_p, 3);
     uint32_t seen = 0;
 
     for (int i = 0; i < 2000; i++) {
@@ -166,16 +167,26 @@ int main(void)
 
     uniform();
     greedy_and_logprobs(s);
-    distribution(s, &(struct sampling){1, 0, 1, 0, 1}, NULL, "plain");
-    distribution(s, &(struct sampling){0.3f, 0, 1, 0, 2}, NULL, "cold");
-    distribution(s, &(struct sampling){5, 0, 1, 0, 3}, NULL, "hot");
-    distribution(s, &(struct sampling){1, 4, 1, 0, 4}, NULL, "top_k");
-    distribution(s, &(struct sampling){1, 1, 1, 0, 4}, NULL, "top_k 1");
-    distribution(s, &(struct sampling){1, 0, 0.8f, 0, 5}, NULL, "top_p");
-    distribution(s, &(struct sampling){1, 0, 1, 0.2f, 6}, NULL, "min_p");
-    distribution(s, &(struct sampling){2, 7, 0.9f, 0.3f, 7}, NULL, "all");
-    distribution(s, &(struct sampling){1, 5, 0.9f, 0, 8}, &mask, "masked");
-    distribution(s, &(struct sampling){1, 0, 1e-6f, 0, 9}, NULL, "tiny top_p");
+    distribution(s, &(struct sampling)SAMPLING(1, 0, 1, 0, 1),
+                 NULL, "plain");
+    distribution(s, &(struct sampling)SAMPLING(0.3f, 0, 1, 0, 2),
+                 NULL, "cold");
+    distribution(s, &(struct sampling)SAMPLING(5, 0, 1, 0, 3),
+                 NULL, "hot");
+    distribution(s, &(struct sampling)SAMPLING(1, 4, 1, 0, 4),
+                 NULL, "top_k");
+    distribution(s, &(struct sampling)SAMPLING(1, 1, 1, 0, 4),
+                 NULL, "top_k 1");
+    distribution(s, &(struct sampling)SAMPLING(1, 0, 0.8f, 0, 5),
+                 NULL, "top_p");
+    distribution(s, &(struct sampling)SAMPLING(1, 0, 1, 0.2f, 6),
+                 NULL, "min_p");
+    distribution(s, &(struct sampling)SAMPLING(2, 7, 0.9f, 0.3f, 7),
+                 NULL, "all");
+    distribution(s, &(struct sampling)SAMPLING(1, 5, 0.9f, 0, 8),
+                 &mask, "masked");
+    distribution(s, &(struct sampling)SAMPLING(1, 0, 1e-6f, 0, 9),
+                 NULL, "tiny top_p");
     edge(s, 0.5f, 0, 0x3f, "top_p 0.5: six reach it");
     edge(s, 0.86f, 0, 0x7ff, "top_p 0.86: the eleventh passes it");
     edge(s, 1, 1, 0xfff, "min_p 1: none is below the best");

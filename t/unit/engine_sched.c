@@ -4,6 +4,7 @@
  * enough for a job to be still there when the test looks; the random one is
  * for whole texts.
  */
+#include "t/lib/jobs.h"
 #include "t/lib/model.h"
 
 #include "base/thread.h"
@@ -42,7 +43,7 @@ static struct job *mixed(int i)
     struct job *j = long_job(i == 3 ? 140 : HELLO_N - (size_t)i, MAX);
 
     if (i >= 4)
-        j->sampling = (struct sampling){1.0f, 50, 0.95f, 0.01f, 7};
+        j->sampling = (struct sampling)SAMPLING(1.0f, 50, 0.95f, 0.01f, 7);
     if (i == 7)
         j->choice = 3;
     j->n_stop = 0;
@@ -89,7 +90,7 @@ static void draw(struct gen *g, uint64_t seed, int32_t choice,
 {
     struct job *j = long_job(8, MAX);
 
-    j->sampling = (struct sampling){1e9f, 0, 1, 0, seed};
+    j->sampling = (struct sampling)SAMPLING(1e9f, 0, 1, 0, seed);
     j->choice = choice;
     j->n_stop = 0;
     demo_submit(g, j);
@@ -206,7 +207,7 @@ static void forced(struct gen *g)
 
     for (int i = 0; i < 130; i++)
         want[i] = 100 + i;
-    j->guide = guide_forced_new(want, 130);
+    j->guide = forced_guide(want, 130);
     g->ops->state(g, &before);
     demo_submit(g, j);
     n = demo_wait(j, ids, 140, &end);
@@ -218,7 +219,7 @@ static void forced(struct gen *g)
     job_unref(j);
 
     j = demo_job(hello, HELLO_N, 4);
-    j->guide = guide_forced_new(want, 130);
+    j->guide = forced_guide(want, 130);
     demo_submit(g, j);
     n = demo_wait(j, ids, 140, &end);
     ok(n == 4 && end.reason == END_LENGTH, "max_tokens binds them too");
@@ -226,7 +227,7 @@ static void forced(struct gen *g)
 
     j = demo_job(hello, HELLO_N, 4);
     want[0] = 1 << 30;
-    j->guide = guide_forced_new(want, 1);
+    j->guide = forced_guide(want, 1);
     demo_submit(g, j);
     n = demo_wait(j, ids, 140, &end);
     ok(!n && end.reason == END_ERROR && end.err.text[0],

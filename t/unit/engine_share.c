@@ -2,6 +2,7 @@
  * Sharing an engine: a short prompt passes a long one, forced ids do not wait
  * for a prompt, and where KV pages run out the texts stay what they are alone.
  */
+#include "t/lib/jobs.h"
 #include "t/lib/model.h"
 
 #include "t/lib/tap.h"
@@ -71,7 +72,7 @@ static void short_prompts(struct gen *g)
     for (int i = 0; i < 20; i++)
         forced[i] = i;
     j = job_of(4, 30, 2);
-    j->guide = guide_forced_new(forced, 20);
+    j->guide = forced_guide(forced, 20);
     passes(g, job_of(500, 2, 0), j, "a forced answer");
 }
 
@@ -129,7 +130,7 @@ static void run_all(struct gen *g, int32_t ids[JOBS][MAX], int at_once)
         for (int k = i; k < i + at_once; k++) {
             j[k] = job_of(20 + 9 * (size_t)k, MAX, k);
             if (k % 2)
-                j[k]->sampling = (struct sampling){1, 40, 0.95f, 0, 5};
+                j[k]->sampling = (struct sampling)SAMPLING(1, 40, 0.95f, 0, 5);
             demo_submit(g, j[k]);
         }
         for (int k = i; k < i + at_once; k++) {

@@ -2,6 +2,7 @@
 #include "gen/guide.h"
 #include "gen/catalog.h"
 
+#include "t/lib/jobs.h"
 #include "t/lib/tap.h"
 
 /* The definition, word for word: the last size*count ids are one block. */
@@ -49,7 +50,7 @@ static void forced(void)
 {
     int32_t want[3] = {5, 40, 9}, ids[8];
     uint32_t mask[2] = {~0u, ~0u};
-    struct guide *g = guide_forced_new(want, 3);
+    struct guide *g = forced_guide(want, 3);
     void *s = malloc(guide_state_bytes(g)), *saved;
 
     guide_init(g, s);
@@ -77,7 +78,7 @@ static void both(void)
 
     if (guide_pattern_new(&p, 1, 1, 3, NULL))
         return;
-    g = guide_both(guide_forced_new(want, 4), p);
+    g = guide_both(forced_guide(want, 4), p);
     s = malloc(guide_state_bytes(g));
     guide_init(g, s);
     is_int(guide_forced(g, s, ids, 8), 4, "the pair forces what one does");

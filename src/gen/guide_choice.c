@@ -87,11 +87,16 @@ static const struct guide_ops ops = {
     .free = forced_free,
 };
 
-struct guide *guide_forced_new(const int32_t *ids, size_t n)
+struct guide *guide_choice_new(const struct guide_list *lists, size_t n_lists,
+                               const int32_t *stop_ids, size_t n_stop)
 {
+    const int32_t *ids = lists[0].ids;
+    size_t n = lists[0].n;
     struct forced *f;
 
-    BUG_ON(n < 1);
+    (void)stop_ids;
+    (void)n_stop;
+    BUG_ON(n_lists != 1 || n < 1);
     f = mem_new(struct forced);
     f->guide.ops = &ops;
     f->n = n;

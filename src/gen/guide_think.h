@@ -1,0 +1,54 @@
+/*
+ * gen/guide_think.h - the guide over a sequence's reasoning.
+ *
+ * It knows from the ids alone whether the reasoning is open, and closes it by
+ * force, with a phrase of given ids, when it has grown too long (the cap) or
+ * goes in circles (the stall). It also keeps n-grams from being repeated, as
+ * long as the reasoning is open: over an answer that would spoil code. After
+ * the close it allows everything for ever, unless the model opens it again.
+ *
+ * Sources: seed 000 14.3, spec tandem.md sections 3 and 4.
+ */
+#ifndef GEN_GUIDE_THINK_H
+#define GEN_GUIDE_THINK_H
+
+#include "gen/guide.h"
+
+#define THINK_WINDOW 2048     /* ids that stall and n-grams look back over */
+#define THINK_NGRAM_MAX 64
+#define THINK_PHRASE_MAX 256  /* ids of the phrase */
+#define THINK_MARK_IDS 16     /* ids of a marker */
+#define THINK_MARK_BYTES 64   /* bytes of a spelled one */
+
+/* What opens or closes reasoning: these ids in a row, or, where the
+ * vocabulary has no token for it, these bytes in the text of the ids. Neither:
+ * it never happens. */
+struct think_mark {
+    const int32_t *ids;
+    size_t n_ids;
+    struct text text;    /* looked at when n_ids is 0 */
+};
+
+struct think_config {
+    struct think_mark open, close;
+    bool inside;            /* the prompt opened it */
+    int32_t cap;            /* the phrase follows the first id beyond so many
+                             * ids of reasoning; 0: no cap */
+    bool stall;             /* close it when it goes in circles */
+    int32_t ngram;          /* no_repeat_ngram_size: 2..THINK_NGRAM_MAX; 0:
+                             * none */
+    const int32_t *prompt;  /* [n_prompt] its last ids count as history */
+    size_t n_prompt;
+    const int32_t *phrase;  /* [n_phrase] 1..THINK_PHRASE_MAX; must close the
+                             * reasoning. 0: cap and stall are not looked at */
+    size_t n_phrase;
+    /* The bytes of an id; only asked when a mark has text. NULL else. The
+     * argument outlives the guide. */
+    struct span (*piece)(const void *arg, int32_t id);
+    const void *piece_arg;
+};
+
+/* Everything is copied. NULL when out of memory. */
+struct guide *guide_think_new(const struct think_config *c) MUST_CHECK;
+
+#endif
