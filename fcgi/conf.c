@@ -1,4 +1,6 @@
 #include "fcgi/conf.h"
+
+#include "api/cors.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/num.h"
@@ -12,6 +14,7 @@ enum kind {
     K_LEVEL,
     K_PATTERN, /* MAX:MIN:COUNT or off */
     K_PORT,    /* HOST:PORT, as text */
+    K_ORIGINS, /* *, or web origins with commas, as text */
 };
 
 #define CONF_FILE_MAX (1u << 20)
@@ -77,8 +80,8 @@ static const struct key keys[] = {
      "first comment line of a long prefill; 1000 behind Apache"},
     {"pattern-stop", K_PATTERN, AT(pattern), "off", 0, 0, "MAX:MIN:COUNT",
      "end an answer that repeats a block of MIN to MAX tokens COUNT times"},
-    {"cors-origin", K_TEXT, AT(cors_origin), NULL, 0, 0, "ORIGIN",
-     "web origin that may call from browsers, or *"},
+    {"cors-origin", K_ORIGINS, AT(cors_origin), NULL, 0, 0, "ORIGIN,...",
+     "web origins whose pages may call from browsers, or *"},
     {"log-level", K_LEVEL, AT(log_level), "info", 0, 0, "LEVEL",
      "debug, info, warn or error; the log is standard error"},
     {"drain-timeout", K_INT, AT(drain_timeout), "60", 0, 86400, "SECONDS",
@@ -148,9 +151,22 @@ static bool parse_port(const char *s)
            num_parse_i64(colon + 1, strlen(colon + 1), 1, 65535, &port);
 }
 
+/* Browsers write origins in lower case and compare the answer byte by byte. */
+static char *lower(const char *s)
+{
+    char *p = mem_dup(s);
+
+    for (char *c = p; *c; c++)
+        if (*c >= 'A' && *c <= 'Z')
+            *c = (char)(*c - 'A' + 'a');
+    return p;
+}
+
 static enum st bad(const struct key *k, const char *where, const char *value,
                    struct err *e)
 {
+    struct err why;
+
     switch (k->kind) {
     case K_INT:
         return err_set(e, ST_USAGE, where,
@@ -175,6 +191,11 @@ static enum st bad(const struct key *k, const char *where, const char *value,
                        "%s takes HOST:PORT with a port from 1 to 65535, not "
                        "'%s'",
                        k->name, value);
+    case K_ORIGINS:
+        BUG_ON(!cors_check(value, &why));
+        return err_set(e, ST_USAGE, where, "%s takes * or origins with "
+                       "commas between them, not %s",
+                       k->name, why.text);
     case K_TEXT:
         return err_set(e, ST_USAGE, where, "%s needs a value", k->name);
     default:
@@ -189,6 +210,7 @@ static bool parse_value(const struct key *k, void *to, const char *value)
 {
     int64_t *number = to;
     enum log_level level;
+    struct err why;
     bool ok = true;
 
     switch (k->kind) {
@@ -200,6 +222,10 @@ static bool parse_value(const struct key *k, void *to, const char *value)
         free(*(char **)to);
         *(char **)to = mem_dup(value);
         return parse_port(value);
+    case K_ORIGINS:
+        free(*(char **)to);
+        *(char **)to = lower(value);
+        return !cors_check(value, &why);
     case K_SWITCH:
         *(bool *)to = !strcmp(value, "on");
         return *(bool *)to || !strcmp(value, "off");
@@ -366,7 +392,8 @@ enum st conf_load(struct conf *c, enum conf_do *what, int argc, char **argv,
 void conf_release(struct conf *c)
 {
     for (size_t i = 0; i < KEYS; i++)
-        if (keys[i].kind == K_TEXT || keys[i].kind == K_PORT)
+        if (keys[i].kind == K_TEXT || keys[i].kind == K_PORT ||
+            keys[i].kind == K_ORIGINS)
             free(*(char **)((char *)c + keys[i].at));
     *c = (struct conf){0};
 }

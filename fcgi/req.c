@@ -105,6 +105,7 @@ enum st req_params(struct http_req *r, struct arena *a,
         {"HTTP_REFERER", &r->referer},
         {"HTTP_X_PENSTOCK_CLIENT", &r->client},
         {"HTTP_ORIGIN", &r->origin},
+        {"HTTP_ACCESS_CONTROL_REQUEST_HEADERS", &r->cors_headers},
     };
     enum st st = check_caps(params, e);
 

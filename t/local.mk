@@ -114,7 +114,7 @@ t_bench_kernels_LDADD = $(P_KERN_LIBS) libp_base.a
 # fcgi
 unit_tests += t/unit/fcgi_req t/unit/fcgi_conf
 t_unit_fcgi_req_LDADD = libp_fcgi.a libp_base.a
-t_unit_fcgi_conf_LDADD = libp_fcgi.a libp_base.a
+t_unit_fcgi_conf_LDADD = libp_fcgi.a libp_api.a libp_base.a
 fuzz_tests += t/fuzz/fcgi_params
 t_fuzz_fcgi_params_SOURCES = t/fuzz/fcgi_params.c $(fuzz_main)
 t_fuzz_fcgi_params_LDADD = libp_fcgi.a libp_base.a

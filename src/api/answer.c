@@ -1,34 +1,25 @@
 #include "api/answer.h"
 
+#include "api/cors.h"
 #include "api/error.h"
 #include "api/run.h"
 
 #define MORE_MAX 256
-
-/* Does the configuration let pages of this origin read our answers? */
-static bool origin_allowed(const struct exchange *x)
-{
-    const char *allowed = x->api->c.cors_origin;
-
-    return allowed && x->req.origin.n &&
-           (strcmp(allowed, "*") == 0 || span_is(x->req.origin, allowed));
-}
+#define PREFLIGHT_NAMES "authorization, content-type"
 
 void answer_head(const struct exchange *x, struct buf *out, int status,
                  const char *type, int64_t length, const char *more)
 {
-    const char *allowed = x->api->c.cors_origin;
-
     buf_printf(out, "Status: %d %s\r\n", status, http_reason(status));
-    /* The same head for every origin but ours: caches must not mix them. */
-    if (allowed && strcmp(allowed, "*") != 0)
+    /* also where no origin matched: caches must not mix the answers */
+    if (cors_varies(x->api->c.cors_origin))
         buf_puts(out, "Vary: Origin\r\n");
-    if (allowed)
+    if (x->cors.n)
         buf_printf(out,
-                   "Access-Control-Allow-Origin: %s\r\n"
+                   "Access-Control-Allow-Origin: %.*s\r\n"
                    "Access-Control-Expose-Headers: X-Request-Id, "
-                   "Retry-After\r\n",
-                   allowed);
+                   "Retry-After, X-Engine-Stop\r\n",
+                   (int)x->cors.n, x->cors.s);
     if (run_of(x))
         buf_printf(out, "X-Request-Id: %s\r\n", run_of(x)->row.request_id);
     if (type)
@@ -72,17 +63,18 @@ void answer_error(struct exchange *x, const struct err *e)
 void answer_options(struct exchange *x)
 {
     const char *allow = run_of(x)->route->allow;
-    char more[MORE_MAX];
+    struct span names = x->req.cors_headers;
+    char more[MORE_MAX + CORS_HEADERS_MAX];
+    int n = snprintf(more, sizeof(more), "Allow: %s\r\n", allow);
 
-    if (origin_allowed(x))
-        snprintf(more, sizeof(more),
-                 "Allow: %s, OPTIONS\r\n"
-                 "Access-Control-Allow-Methods: %s, OPTIONS\r\n"
-                 "Access-Control-Allow-Headers: authorization, content-type, *\r\n"
-                 "Access-Control-Max-Age: 86400\r\n",
-                 allow, allow);
-    else
-        snprintf(more, sizeof(more), "Allow: %s, OPTIONS\r\n", allow);
+    if (!cors_names_ok(names))
+        names = (struct span){PREFLIGHT_NAMES, sizeof(PREFLIGHT_NAMES) - 1};
+    if (x->cors.n)
+        snprintf(more + n, sizeof(more) - (size_t)n,
+                 "Access-Control-Allow-Methods: %s\r\n"
+                 "Access-Control-Allow-Headers: %.*s\r\n"
+                 "Access-Control-Max-Age: 7200\r\n",
+                 allow, (int)names.n, names.s);
     x->status = 204;
     buf_clear(&x->head);
     answer_head(x, &x->head, 204, NULL, -1, more);

@@ -20,7 +20,8 @@ void answer_body(struct exchange *x, int status, const char *type,
                  const char *more);
 /* The OpenAI error object with its status and headers. */
 void answer_error(struct exchange *x, const struct err *e);
-/* OPTIONS: 204 with what this route allows. */
+/* OPTIONS: 204 with what this route allows; to a page whose origin may read
+ * our answers also in the words of a preflight. */
 void answer_options(struct exchange *x);
 
 #endif

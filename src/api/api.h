@@ -30,8 +30,8 @@ struct api_config {
                                    * api/reason.h; NULL: reason_map_default */
     bool usage_default;           /* usage in the finish chunk when not asked */
     int pattern_max, pattern_min, pattern_count; /* 0: no pattern guard */
-    const char *cors_origin;      /* NULL: no CORS headers; "*", or origins
-                                   * with commas between them */
+    const char *cors_origin;      /* NULL: no CORS headers; else as in
+                                   * api/cors.h, already checked */
 };
 
 struct api; /* opaque */

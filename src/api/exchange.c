@@ -1,6 +1,7 @@
 #include "api/exchange.h"
 
 #include "api/answer.h"
+#include "api/cors.h"
 #include "api/run.h"
 #include "api/who.h"
 
@@ -57,22 +58,24 @@ static enum st check_head(struct exchange *x, struct run *r, struct err *e)
     return ST_OK;
 }
 
+static struct run *begin(struct exchange *x, const struct route *route)
+{
+    x->cors = cors_match(x->api->c.cors_origin, x->req.origin);
+    return run_begin(x, route);
+}
+
 void api_head(struct exchange *x, uint64_t *body_cap)
 {
     const struct route *route;
     struct err e = {0};
     enum st st = route_find(&route, x->req.path, x->req.method, &e);
-    struct run *r = run_begin(x, route);
+    struct run *r = begin(x, route);
 
     *body_cap = 0;
     if (!st && span_is(x->req.method, "OPTIONS")) {
         /* a preflight carries no key and needs none (case C42) */
-        if (x->api->c.cors_origin) {
-            answer_options(x);
-            return;
-        }
-        st = err_set(&e, ST_METHOD, "", "this route accepts %s",
-                     route->allow);
+        answer_options(x);
+        return;
     }
     if (!st)
         st = check_head(x, r, &e);
@@ -94,7 +97,7 @@ void api_body(struct exchange *x)
 void api_body_error(struct exchange *x, const struct err *e)
 {
     if (!run_of(x)) /* the parameters were refused: api_head never ran */
-        run_begin(x, NULL);
+        begin(x, NULL);
     run_refuse(x, e);
     x->body_unread = true;
 }

@@ -32,6 +32,7 @@ struct http_req {
     struct span referer;
     struct span client;         /* X-Penstock-Client header */
     struct span origin;         /* Origin header, for CORS */
+    struct span cors_headers;   /* Access-Control-Request-Headers */
     bool local;                 /* nginx marked the client as local */
     bool has_length;            /* CONTENT_LENGTH was given and is a number */
     uint64_t content_length;
@@ -58,6 +59,8 @@ struct exchange {
     struct buf body;            /* short answers: follows the head as it is */
     bool streaming;             /* pump it */
     bool body_unread;           /* refused before the body was read: linger */
+    struct span cors;           /* Access-Control-Allow-Origin, of the
+                                 * configuration; empty: none */
 
     /*
      * Set by fcgi right after exchange_init, before another thread can know

@@ -4,21 +4,24 @@
 
 #define GET_BODY_MAX 65536 /* a GET's body is read and ignored */
 
+#define ON_GET "GET, HEAD, OPTIONS"
+#define ON_POST "POST, OPTIONS"
+
 static const struct route routes[] = {
-    {"POST", "/v1/chat/completions", "POST", AUTH_KEY, 0, "chat", "chatcmpl-",
+    {"POST", "/v1/chat/completions", ON_POST, AUTH_KEY, 0, "chat", "chatcmpl-",
      true, handle_chat},
-    {"POST", "/v1/completions", "POST", AUTH_KEY, 0, "completions", "cmpl-",
+    {"POST", "/v1/completions", ON_POST, AUTH_KEY, 0, "completions", "cmpl-",
      true, handle_completion},
-    {"GET", "/v1/models", "GET, HEAD", AUTH_KEY, GET_BODY_MAX, "models",
-     "req-", false, handle_models},
-    {"GET", "/v1/models/*", "GET, HEAD", AUTH_KEY, GET_BODY_MAX, "models",
-     "req-", false, handle_model},
-    {"GET", "/health", "GET, HEAD", AUTH_OPEN, GET_BODY_MAX, "health", "req-",
+    {"GET", "/v1/models", ON_GET, AUTH_KEY, GET_BODY_MAX, "models", "req-",
+     false, handle_models},
+    {"GET", "/v1/models/*", ON_GET, AUTH_KEY, GET_BODY_MAX, "models", "req-",
+     false, handle_model},
+    {"GET", "/health", ON_GET, AUTH_OPEN, GET_BODY_MAX, "health", "req-",
      false, handle_health},
-    {"GET", "/healthz", "GET, HEAD", AUTH_OPEN, GET_BODY_MAX, "health",
-     "req-", false, handle_health},
-    {"GET", "/v1/health", "GET, HEAD", AUTH_OPEN, GET_BODY_MAX, "health",
-     "req-", false, handle_health},
+    {"GET", "/healthz", ON_GET, AUTH_OPEN, GET_BODY_MAX, "health", "req-",
+     false, handle_health},
+    {"GET", "/v1/health", ON_GET, AUTH_OPEN, GET_BODY_MAX, "health", "req-",
+     false, handle_health},
 };
 
 static struct span without_slashes(struct span path)

@@ -2,6 +2,7 @@
  * Routes, keys, limits, CORS, models and health: what is decided before (or
  * without) a generation.
  */
+#include "api/cors.h"
 #include "t/lib/apit.h"
 
 static const char *const chat = "/v1/chat/completions";
@@ -41,20 +42,27 @@ static void routes(struct apit *t)
 
     call_start(&c, t, "GET", chat, NULL, NULL);
     is_error(&c, 405, "invalid_request_error", NULL, NULL, "a wrong method");
-    is_str(call_header(&c, "Allow", h, sizeof(h)), "POST", "Allow says POST");
+    is_str(call_header(&c, "Allow", h, sizeof(h)), "POST, OPTIONS",
+           "Allow says POST");
     call_release(&c);
     call_start(&c, t, "POST", "/v1/models", "{}", NULL);
     is_int(call_status(&c), 405, "POST to a list is 405");
-    is_str(call_header(&c, "Allow", h, sizeof(h)), "GET, HEAD",
+    is_str(call_header(&c, "Allow", h, sizeof(h)), "GET, HEAD, OPTIONS",
            "Allow says GET, HEAD");
     ok(c.x.body_unread, "and its body is left unread");
     call_release(&c);
     call_start(&c, t, "OPTIONS", chat, NULL, NULL);
-    is_int(call_status(&c), 405, "no preflight without a CORS origin");
+    is_int(call_status(&c), 204, "OPTIONS without a CORS origin");
+    is_str(call_header(&c, "Access-Control-Allow-Methods", h, sizeof(h)), "",
+           "is no preflight");
     call_release(&c);
 
     call_do(&c, t, "/v1/models/", NULL);
     is_int(call_status(&c), 200, "a trailing slash is ignored");
+    call_release(&c);
+    call_start(&c, t, "HEAD", chat, NULL, NULL);
+    is_int(call_status(&c), 405, "HEAD of a route that takes POST");
+    is_str(call_body(&c), "", "has no body either");
     call_release(&c);
     call_start(&c, t, "HEAD", "/v1/models", NULL, NULL);
     is_int(call_status(&c), 200, "HEAD follows GET");
@@ -286,7 +294,66 @@ static void preflight(struct apit *t)
     call_start(&c, t, "OPTIONS", chat, NULL, &o);
     is_str(call_header(&c, "Access-Control-Allow-Methods", h, sizeof(h)), "",
            "another origin is not allowed");
+    is_str(call_header(&c, "Access-Control-Allow-Origin", h, sizeof(h)), "",
+           "and not told of others");
+    is_str(call_header(&c, "Vary", h, sizeof(h)), "Origin",
+           "but caches are told");
     call_release(&c);
+}
+
+static void origins(void)
+{
+    static const struct {
+        const char *list, *origin, *allow;
+    } want[] = {
+        {NULL, "https://a.example", ""},
+        {"*", "https://a.example", "*"},
+        {" * ", "", "*"},
+        {"https://a.example", "https://a.example", "https://a.example"},
+        {"https://a.example", "https://A.Example", "https://a.example"},
+        {"https://a.example", "http://a.example", ""},
+        {"https://a.example", "https://a.example:8443", ""},
+        {"https://a.example", "https://a.example.org", ""},
+        {"https://a.example", "https://b.a.example", ""},
+        {"https://a.example", "https://a.example/", ""},
+        {"https://a.example", "https://a.exampl", ""},
+        {"https://a.example", "", ""},
+        {"https://a.example", "null", ""},
+        {"https://a.example,http://[::1]:3000", "http://[::1]:3000",
+         "http://[::1]:3000"},
+    };
+    static const struct {
+        const char *names;
+        bool fine;
+    } names[] = {
+        {"authorization,content-type", true},
+        {"x-a , x-b", true},
+        {"", false},
+        {",", false},
+        {"a,,b", false},
+        {"a,", false},
+        {"a b", false},
+        {"a: b", false},
+        {"a\rb", false},
+        {"a\xc3\xa9", false},
+    };
+    char big[CORS_HEADERS_MAX + 2];
+
+    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+        struct span o = {want[i].origin, strlen(want[i].origin)};
+
+        ok(span_is(cors_match(want[i].list, o), want[i].allow),
+           "%s for '%s': '%s'", want[i].list ? want[i].list : "none",
+           want[i].origin, want[i].allow);
+    }
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct span n = {names[i].names, strlen(names[i].names)};
+
+        ok(cors_names_ok(n) == names[i].fine, "header names, list %zu", i);
+    }
+    memset(big, 'a', sizeof(big));
+    ok(cors_names_ok((struct span){big, CORS_HEADERS_MAX}), "the longest");
+    ok(!cors_names_ok((struct span){big, CORS_HEADERS_MAX + 1}), "too long");
 }
 
 static void draining(struct apit *t)
@@ -308,7 +375,7 @@ static void draining(struct apit *t)
 
 static void with_cors(struct api_config *c)
 {
-    c->cors_origin = "https://app.example";
+    c->cors_origin = "https://a.example, https://app.example";
 }
 
 int main(void)
@@ -319,6 +386,7 @@ int main(void)
 
     if (!apit_open(&t, &gen, NULL, &why))
         skip_all(why);
+    origins();
     routes(&t);
     models(&t);
     bodies(&t);

@@ -27,7 +27,8 @@ static void test_good(void)
     struct err e;
 
     ok(!load(&c, "# comment\n\n  threads 2\nbody-max 2m  \r\nmodel a b.gguf\n"
-                 "pattern-stop 64:2:8\nsocket-mode 0600\nlog-level warn", more,
+                 "pattern-stop 64:2:8\nsocket-mode 0600\nlog-level warn\n"
+                 "cors-origin HTTPS://A.example, http://[::1]:3000", more,
              3, &e),
        "a file and options");
     is_int(c.threads, 3, "the option wins");
@@ -37,6 +38,8 @@ static void test_good(void)
            "pattern");
     is_int(c.log_level, 2, "level");
     is_str(c.model, "a b.gguf", "a value may hold spaces");
+    is_str(c.cors_origin, "https://a.example, http://[::1]:3000",
+           "origins as browsers write them");
     ok(!c.thinking, "--key=value");
     is_int(c.drain_timeout, 60, "a default");
     conf_release(&c);
@@ -61,6 +64,16 @@ static void test_bad(void)
         {"listen 127.0.0.1:65536\n", "1 to 65535"},
         {"listen 127.0.0.1\n", "HOST:PORT"},
         {"listen :9000\n", "HOST:PORT"},
+        {"cors-origin https://a.example, b.example\n", "'b.example'"},
+        {"cors-origin https://a.example/\n", "nothing behind it"},
+        {"cors-origin https://a.example:443\n", "leave the scheme's own"},
+        {"cors-origin https://a.example:0\n", "scheme://host:port"},
+        {"cors-origin https://\n", "scheme://host"},
+        {"cors-origin http://a@b.example\n", "scheme://host"},
+        {"cors-origin http://a.example,*\n", "stands alone"},
+        {"cors-origin http://a.example,\n", "not ''"},
+        {"cors-origin null\n", "'null'"},
+        {"cors-origin\n", "not ''"},
         {"model\n", "needs a value"},
         {"config x\n", "no key 'config'"},
     };
