@@ -1,6 +1,6 @@
 // The official client against the whole site: models, JSON, streams, errors.
 import OpenAI from "openai";
-import { client, collect, done, get, h2, is, ok, url } from "./lib/tap.mjs";
+import { client, collect, done, get, h2, is, ok, refusal, url } from "./lib/tap.mjs";
 
 const ai = client();
 const capital = [{ role: "user", content: "What is the capital of France?" }];
@@ -49,14 +49,6 @@ const two = await ai.chat.completions.create(seeded);
 is(two.choices[0].message.content, one.choices[0].message.content,
   "one seed, one text");
 
-async function refusal(promise) {
-  try {
-    await promise;
-    return { status: 200 };
-  } catch (e) {
-    return e;
-  }
-}
 let e = await refusal(ai.chat.completions.create({ ...ask, model: "nothing" }));
 ok(e instanceof OpenAI.NotFoundError, "an unknown model is NotFoundError");
 is(e.code, "model_not_found", "with OpenAI's code");

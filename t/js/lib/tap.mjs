@@ -46,17 +46,40 @@ export function client(key = process.env.PEN_KEY) {
     baseURL: `${url}/v1`,
     apiKey: key,
     maxRetries: 0,
-    fetchOptions: { dispatcher },
+    fetchOptions,
   });
 }
 
+// fetch with the site's certificate, for clients that take a fetch.
+export function siteFetch(input, init) {
+  return fetch(input, { ...init, dispatcher });
+}
+
+export const fetchOptions = { dispatcher };
+
 export async function get(path, key = process.env.PEN_KEY) {
-  const r = await fetch(url + path, {
+  const r = await siteFetch(url + path, {
     headers: { authorization: `Bearer ${key}` },
-    dispatcher,
   });
   return { status: r.status, json: await r.json() };
 }
+
+// What a promise fails with; { status: 200 } when it does not.
+export async function refusal(promise) {
+  try {
+    await promise;
+    return { status: 200 };
+  } catch (e) {
+    return e;
+  }
+}
+
+// A request whose answer is long enough to be left in the middle.
+export const endless = {
+  temperature: 1.9,
+  seed: 1,
+  messages: [{ role: "user", content: "Tell me a long story about a king." }],
+};
 
 export async function collect(stream) {
   const out = { text: "", reasoning: "", chunks: 0, finish: [], usage: null };
