@@ -3,6 +3,7 @@
 
 #include "base/thread.h"
 
+#include <float.h>
 #include <sched.h>
 
 #define CHUNK_DEFAULT 128
@@ -16,6 +17,39 @@ static struct sched *sched_of(const struct gen *g)
 }
 
 /* --- struct gen ----------------------------------------------------------- */
+
+static enum st check_penalty(const char *name, float v, struct err *e)
+{
+    if (v >= -2 && v <= 2)
+        return ST_OK;
+    return err_set(e, ST_INVALID, name, "%g is not from -2 to 2", (double)v);
+}
+
+static enum st check_penalties(const struct sched *s, const struct job *j,
+                               struct err *e)
+{
+    const struct sampling *p = &j->sampling;
+    enum st st = check_penalty("presence_penalty", p->presence, e);
+
+    if (!st)
+        st = check_penalty("frequency_penalty", p->frequency, e);
+    if (st)
+        return st;
+    if (!(p->repetition >= 0 && p->repetition <= FLT_MAX))
+        return err_set(e, ST_INVALID, "repetition_penalty",
+                       "%g is not a number above 0", (double)p->repetition);
+    for (size_t i = 0; i < j->n_bias; i++) {
+        if (j->bias[i].id < 0 || j->bias[i].id >= s->limits.vocab)
+            return err_set(e, ST_INVALID, "logit_bias",
+                           "token id %d is not from 0 to %d", j->bias[i].id,
+                           s->limits.vocab - 1);
+        if (!(j->bias[i].value >= -100 && j->bias[i].value <= 100))
+            return err_set(e, ST_INVALID, "logit_bias",
+                           "%g, of token id %d, is not from -100 to 100",
+                           (double)j->bias[i].value, j->bias[i].id);
+    }
+    return ST_OK;
+}
 
 static enum st check_job(const struct sched *s, const struct job *j,
                          struct err *e)
@@ -35,7 +69,7 @@ static enum st check_job(const struct sched *s, const struct job *j,
     if (j->top_logprobs < 0 || j->top_logprobs > SEQ_TOP_MAX)
         return err_set(e, ST_INVALID, "top_logprobs",
                        "%d is not from 0 to %d", j->top_logprobs, SEQ_TOP_MAX);
-    return ST_OK;
+    return check_penalties(s, j, e);
 }
 
 static enum st engine_submit(struct gen *g, struct job *j, struct err *e)
@@ -47,7 +81,7 @@ static enum st engine_submit(struct gen *g, struct job *j, struct err *e)
 
     if (st)
         return st;
-    q = seq_new(j, s->limits.context);
+    q = seq_new(j, &s->limits);
     if (!q)
         return err_set(e, ST_NOMEM, "", "no memory for another request");
     pthread_mutex_lock(&s->mu);

@@ -1,8 +1,9 @@
 /*
  * engine/sample.h - from logits to the next id.
  *
- * Order: mask, temperature, top_k, top_p, min_p, draw. The draw is a function
- * of (seed, choice, position) alone, so a text never depends on load. Equal
+ * Order: mask, temperature, top_k, top_p, min_p, draw; penalties and biases
+ * (engine/penalty.h) are in the logits already. The draw is a function of
+ * (seed, choice, position) alone, so a text never depends on load. Equal
  * logits: the lower id comes first.
  * Engine thread only; one sampler serves all sequences.
  */

@@ -273,6 +273,23 @@ static int32_t plan(struct sched *s, struct kern_rows *r, int64_t now)
     return r->n - decoding;
 }
 
+/* Nothing may come: is it the guide, or are there no numbers at all? */
+static void give_up(struct sched *s, struct seq *q, const struct sample_at *at)
+{
+    const struct sampling greedy = {.top_p = 1};
+    struct sample_out out;
+    struct err e;
+
+    if (sample(s->sampler, s->logits, NULL, &greedy, at, 0, &out))
+        err_set(&e, ST_INVALID, "",
+                "what the answer must look like leaves no token of this "
+                "model that could come next");
+    else
+        err_set(&e, ST_INTERNAL, "engine",
+                "no logit of the model is a finite number");
+    seq_end(q, END_ERROR, &e);
+}
+
 /* The logits of one sequence become its next id. */
 static void choose(struct sched *s, struct seq *q, int64_t now)
 {
@@ -293,16 +310,14 @@ static void choose(struct sched *s, struct seq *q, int64_t now)
             mask = s->mask;
     }
     forward_logits(s->forward, q->step_out, s->logits);
+    if (q->penalty)
+        penalty_apply(q->penalty, &j->sampling, s->logits);
+    bias_apply(j->bias, j->n_bias, s->logits);
     if (sample(s->sampler, s->logits, mask, &j->sampling, &at,
-               j->top_logprobs, &out)) {
+               j->top_logprobs, &out))
         seq_commit(q, out.id, now, out.chosen, out.top);
-    } else {
-        struct err e;
-
-        err_set(&e, ST_INTERNAL, "engine",
-                "no allowed token has a finite logit");
-        seq_end(q, END_ERROR, &e);
-    }
+    else
+        give_up(s, q, &at);
 }
 
 /* What the step brought to one sequence. */

@@ -7,9 +7,17 @@
 
 #define FORCED_MAX 64 /* ids taken from a guide at once */
 
-struct seq *seq_new(struct job *j, int32_t context)
+/* Distinct ids that may come together. */
+static size_t most_ids(const struct seq *s, const struct gen_limits *l)
 {
-    int32_t room = context - (int32_t)j->n_ids;
+    size_t rows = s->job->n_ids + (size_t)s->max_new;
+
+    return rows < (size_t)l->vocab ? rows : (size_t)l->vocab;
+}
+
+struct seq *seq_new(struct job *j, const struct gen_limits *l)
+{
+    int32_t room = l->context - (int32_t)j->n_ids;
     size_t state = guide_state_bytes(j->guide);
     struct seq *s = mem_try(sizeof(*s));
 
@@ -23,7 +31,10 @@ struct seq *seq_new(struct job *j, int32_t context)
     s->submit_us = mono_us();
     s->gen = mem_try_array((size_t)s->max_new, sizeof(*s->gen));
     s->guide = mem_try(state ? state : 1);
-    if (!s->gen || !s->guide) {
+    if (penalty_wanted(&j->sampling))
+        s->penalty = penalty_new(j->ids, j->n_ids, most_ids(s, l));
+    if (!s->gen || !s->guide ||
+        (!s->penalty && penalty_wanted(&j->sampling))) {
         seq_free(s);
         return NULL;
     }
@@ -39,6 +50,7 @@ void seq_free(struct seq *s)
     job_unref(s->job);
     free(s->gen);
     free(s->guide);
+    penalty_free(s->penalty);
     free(s);
 }
 
@@ -101,6 +113,8 @@ void seq_commit(struct seq *s, int32_t id, int64_t now_us, float chosen,
     bool stop;
 
     s->gen[s->n_gen++] = id;
+    if (s->penalty)
+        penalty_add(s->penalty, id);
     if (!s->first_us)
         s->first_us = now_us;
     s->last_us = now_us;

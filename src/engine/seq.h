@@ -10,7 +10,7 @@
 #ifndef ENGINE_SEQ_H
 #define ENGINE_SEQ_H
 
-#include "gen/gen.h"
+#include "engine/penalty.h"
 #include "kv/pages.h"
 
 #define SEQ_TOP_MAX 64 /* alternatives of one id; callers ask for up to 20 */
@@ -23,6 +23,7 @@ struct seq {
     int32_t n_gen;
     int32_t done;           /* rows in the KV pages */
     void *guide;            /* state of job->guide */
+    struct penalty *penalty;/* counts of all ids; NULL: nobody asks */
     int32_t *pages;         /* [n_pages], a row of the engine's table, when
                              * it has a slot */
     int32_t n_pages;        /* 0 while it waits */
@@ -36,8 +37,9 @@ struct seq {
     int64_t submit_us, start_us, first_us, last_us; /* mono_us; 0: not yet */
 };
 
-/* Takes a reference to the job. NULL when out of memory. */
-struct seq *seq_new(struct job *j, int32_t context) MUST_CHECK;
+/* Takes a reference to the job, whose ids are within the limits. NULL when
+ * out of memory. */
+struct seq *seq_new(struct job *j, const struct gen_limits *l) MUST_CHECK;
 void seq_free(struct seq *s); /* NULL ok; the pages were given back */
 
 /* Pages of this many rows. */
@@ -52,7 +54,8 @@ int32_t seq_rows(const struct seq *s);          /* all ids so far */
 int32_t seq_id(const struct seq *s, int32_t i); /* i < seq_rows */
 int32_t seq_pending(const struct seq *s);       /* rows not computed yet */
 
-/* Append one id: event, stop ids, guide, limit. May end the sequence. */
+/* Append one id: counts, event, stop ids, guide, limit. May end the
+ * sequence. */
 void seq_commit(struct seq *s, int32_t id, int64_t now_us, float chosen,
                 const struct logprob *top);
 /* The same for what the guide forces now; false when it forces nothing. */

@@ -2,7 +2,10 @@
 
 #include "base/thread.h"
 
+#include <math.h>
 #include <string.h>
+
+#define TOP_MAX 64
 
 struct play { /* one job on the stage or before it */
     struct job *job;
@@ -55,6 +58,7 @@ static void end(struct scripted *s, struct play *p, enum end_reason why,
         info.prefill_us = (p->emitted ? p->first_us : now) - p->started_us;
     if (p->emitted)
         info.decode_us = p->last_us - p->first_us;
+    guide_note(p->job->guide, p->guide_state, &info.note);
     pthread_mutex_lock(&s->mu);
     s->taken--;
     pthread_mutex_unlock(&s->mu);
@@ -73,16 +77,33 @@ static bool is_stop_id(const struct job *j, int32_t id)
     return false;
 }
 
+static void push(struct job *j, int32_t id, int64_t now, bool forced)
+{
+    struct logprob top[TOP_MAX];
+    float chosen = forced ? 0 : -0.125f * (float)(id % 8 + 1);
+
+    BUG_ON(j->top_logprobs > TOP_MAX);
+    for (int32_t k = 0; k < j->top_logprobs; k++) {
+        top[k].id = id >= j->top_logprobs ? id - k : id + k;
+        top[k].logprob = chosen - (float)k;
+        if (forced && k)
+            top[k] = (struct logprob){-1, -INFINITY};
+    }
+    ring_token(j->ring, id, now, chosen, top);
+}
+
 /* The next token of a running job; what ends it, END_NONE when nothing. */
 static enum end_reason emit(struct scripted *s, struct play *p, int64_t now)
 {
     struct job *j = p->job;
     enum guide_next next;
     int32_t id;
+    bool forced;
 
     if (s->c.fail_after >= 0 && p->emitted >= s->c.fail_after)
         return END_ERROR;
-    if (guide_forced(j->guide, p->guide_state, &id, 1) == 0) {
+    forced = guide_forced(j->guide, p->guide_state, &id, 1) > 0;
+    if (!forced) {
         if (p->at == s->c.n && s->c.loop)
             p->at = 0;
         if (p->at == s->c.n)
@@ -94,7 +115,7 @@ static enum end_reason emit(struct scripted *s, struct play *p, int64_t now)
         p->first_us = now;
     p->last_us = now;
     p->due_us = now + s->c.per_token_us;
-    ring_token(j->ring, id, now, 0.0f, NULL);
+    push(j, id, now, forced);
     if (s->log)
         fprintf(s->log, "%lld\n", (long long)mono_us());
     pthread_mutex_lock(&s->mu);

@@ -6,6 +6,11 @@
  * every job (or from start_at). One thread; one wake per token; cancel, finish
  * and deadline are looked at within a millisecond, also while a job waits or
  * is held.
+ *
+ * Log-probabilities, of a job that asks for K: the id's is -(id % 8 + 1) / 8,
+ * and its K alternatives are itself and its K - 1 neighbours, lower ids where
+ * there are K, each 1 less likely than the one before. As from the engine, a
+ * forced id has 0 and no alternative but itself; the rest is {-1, -INFINITY}.
  */
 #ifndef T_SCRIPTED_H
 #define T_SCRIPTED_H
