@@ -20,6 +20,8 @@ t_unit_base_mem_LDADD = libp_base.a
 unit_tests += t/unit/gen_ring t/unit/gen_guide t/unit/kv_pages
 t_unit_gen_ring_LDADD = libp_gen.a libp_base.a
 t_unit_gen_guide_LDADD = libp_gen.a libp_base.a
+unit_tests += t/unit/gen_think
+t_unit_gen_think_LDADD = libp_gen.a libp_base.a
 t_unit_kv_pages_LDADD = libp_kv.a libp_base.a
 # engine; libt_model is the demo model for C tests
 check_LIBRARIES = libt_model.a
@@ -209,4 +211,7 @@ t_fuzz_jinja_LDFLAGS = $(fuzz_ldflags)
 # jinja_tool is a tool of the Perl tests
 check_PROGRAMS += t/unit/jinja_tool
 t_unit_jinja_tool_LDADD = $(P_LIBS) $(P_LDLIBS)
+# chat: the end of reasoning
+unit_tests += t/unit/chat_thinkcut
+t_unit_chat_thinkcut_LDADD = $(P_LIBS) $(P_LDLIBS)
 check_PROGRAMS += $(unit_tests)

@@ -299,6 +299,7 @@ static enum st take_think(struct load *l)
             return bad(l, "think", "has a side without a special token of "
                                    "this vocabulary");
     }
+    f->cut = f->think[1];
     return take_think_more(l);
 }
 
@@ -456,6 +457,7 @@ enum st format_chatjson(struct format **out, const char *json, size_t n,
     enum st st;
 
     *out = NULL;
+    f->tok = t;
     l.c = f->data = arena_alloc(&f->arena, sizeof(*l.c));
     BUG_ON(!l.c);
     st = json_parse(&l.root, &f->arena, json, n, &inner);

@@ -256,7 +256,8 @@ enum st format_dsml(struct format **out, const struct tok *t, struct err *e)
         .forms = true,
     };
     f->think[0] = TEXT(DSML_THINK);
-    f->think[1] = TEXT(DSML_THINK_END);
+    f->think[1] = f->cut = TEXT(DSML_THINK_END);
+    f->tok = t;
     if (t) {
         f->think_id[0] = format_marker_id(t, DSML_THINK);
         f->think_id[1] = format_marker_id(t, DSML_THINK_END);

@@ -1,5 +1,9 @@
 #include "chat/format_int.h"
 
+#include "base/ascii.h"
+
+#define THINK_ARENA 4096
+
 struct format *format_new(const struct format_kind *kind, const char *name,
                           const char *source)
 {
@@ -86,23 +90,70 @@ int32_t format_think_close_id(const struct format *f)
     return f->think_id[1];
 }
 
+/* Without the vocabulary's BOS: they stand in an answer. */
+static enum st encode(const struct format *f, const struct segments *s,
+                      struct ids *out, struct err *e)
+{
+    enum st st = s->failed ? ST_NOMEM : ST_OK;
+
+    for (size_t i = 0; i < s->n && !st; i++)
+        st = tok_encode(f->tok, s->p[i].mode, s->p[i].text.s, s->p[i].text.n,
+                        out, e);
+    if (st || out->failed)
+        return err_set(e, ST_NOMEM, "", "no memory for this request");
+    return ST_OK;
+}
+
 void format_think_ids(const struct format *f, bool close, struct ids *out)
 {
+    struct segments s;
+    struct arena a;
+
     out->n = 0;
     if (f->think_id[close] >= 0)
         ids_add(out, f->think_id[close]);
+    if (!f->kind->think || !f->tok)
+        return;
+    arena_init(&a, THINK_ARENA);
+    segments_init(&s, &a);
+    f->kind->think(&s, close, false);
+    if (encode(f, &s, out, NULL) || out->n > THINK_IDS_MAX)
+        out->n = 0;
+    arena_release(&a);
 }
 
+static struct text trimmed(struct text t)
+{
+    struct span s = ascii_trim(t.s, t.n);
+
+    return (struct text){s.s, s.n};
+}
+
+/* Blank lines are part of what a model reads; where it reads nothing of its
+ * own before the answer, and where the vocabulary would put a space before
+ * them, only what is structure counts. */
 enum st format_think_cut(const struct format *f, struct text sentence,
                          struct ids *out, struct err *e)
 {
-    (void)sentence;
-    if (f->think_id[1] < 0)
+    struct segments s;
+    struct arena a;
+    enum st st;
+
+    if (!f->tok || (!f->cut.n && !f->kind->think))
         return err_set(e, ST_UNSUPPORTED, "model",
                        "this chat format has no reasoning channel");
-    ids_add(out, f->think_id[1]);
-    return out->failed ? err_set(e, ST_NOMEM, "", "no memory for this request")
-                       : ST_OK;
+    arena_init(&a, THINK_ARENA);
+    segments_init(&s, &a);
+    add_text(&s, sentence);
+    if (f->kind->think)
+        f->kind->think(&s, true, true);
+    else if (!sentence.n || tok_strips_first_space(f->tok))
+        add_markup(&s, trimmed(f->cut));
+    else
+        add_markup(&s, f->cut);
+    st = encode(f, &s, out, e);
+    arena_release(&a);
+    return st;
 }
 
 const struct dialect *format_dialect(const struct format *f)

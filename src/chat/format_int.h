@@ -17,6 +17,9 @@ struct format_kind {
     enum st (*render)(const struct format *f, const struct chat_req *r,
                       struct segments *out, bool *think_open, struct err *e);
     void (*free)(struct format *f); /* NULL: the arena holds everything */
+    /* Where reasoning is an element: what opens (closes) it, and with
+     * `answer` what opens the answer behind it. NULL: think[] says all. */
+    void (*think)(struct segments *out, bool close, bool answer);
 };
 
 struct format {
@@ -29,6 +32,9 @@ struct format {
     size_t n_stop_ids;
     struct text think[2];       /* open, close; n = 0 without a channel */
     int32_t think_id[2];        /* -1: not one token */
+    struct text cut;            /* what ends reasoning and comes before an
+                                 * answer; markup. n = 0: see kind->think */
+    const struct tok *tok;      /* borrowed; NULL: no vocabulary */
     const struct dialect *dialect;
     bool strict_end;
     void *data;                 /* the kind's own */

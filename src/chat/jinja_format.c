@@ -427,7 +427,7 @@ enum st format_jinja(struct format **out, const struct jinja_source *s,
     *out = NULL;
     BUG_ON(!d);
     f->data = d;
-    d->tok = t;
+    d->tok = f->tok = t;
     d->bos = d->eos = TEXT("");
     if (t) {
         d->bos = spelling(t, tok_bos(t));

@@ -2,6 +2,8 @@
  * for words of its own ("needles") in what comes out. */
 #include "chat/jinja_format.h"
 
+#include "base/ascii.h"
+
 #define PROBE_STEPS 300000u
 #define PROBE_OUT (1u << 20)
 #define PROBE_ARENA (32u << 20)
@@ -13,6 +15,8 @@
 #define ARG "penstockvalue"
 #define RESULT "penstockresult"
 #define TOOL "penstock_probe"
+
+#define CUT_MAX 64 /* bytes from a thought to what is said */
 
 struct probe {
     struct format *f;
@@ -44,6 +48,14 @@ static const char *find(const struct jv *v, const char *needle)
     size_t n = v->u.str.n;
 
     return n ? memmem(v->u.str.s, n, needle, strlen(needle)) : NULL;
+}
+
+/* From `from` in it on. */
+static const char *find_from(const struct jv *v, const char *from,
+                             struct text needle)
+{
+    return memmem(from, (size_t)(v->u.str.s + v->u.str.n - from), needle.s,
+                  needle.n);
 }
 
 static bool shows(struct probe *p, const struct chat_msg *m, size_t n,
@@ -399,6 +411,66 @@ static void probe_stop(struct probe *p)
     p->f->n_stop_ids = 1;
 }
 
+/* --- from reasoning to the answer ----------------------------------------- */
+
+static bool ends_turn(const struct format *f, const char *s, size_t n)
+{
+    struct tok_marker m;
+
+    while (f->tok && (m = tok_next_marker(f->tok, s, n)).id >= 0) {
+        if (m.id == tok_eos(f->tok) ||
+            (f->n_stop_ids && m.id == f->stop_ids[0]))
+            return true;
+        s += m.at + m.n;
+        n -= m.at + m.n;
+    }
+    return false;
+}
+
+/* What stands in the history between a thought and what is said; empty when
+ * there is nothing to go by. */
+static struct text cut_written(struct probe *p)
+{
+    struct chat_msg m[] = {ask(), say(ROLE_ASSISTANT, TEXT(SAID))};
+    const char *from, *close, *to;
+
+    m[1].reasoning = TEXT(THOUGHT);
+    if (!shows(p, m, 2, THOUGHT))
+        return TEXT("");
+    from = find(&p->a.out, THOUGHT) + sizeof(THOUGHT) - 1;
+    close = find_from(&p->a.out, from, p->f->think[1]);
+    to = close ? find_from(&p->a.out, close, TEXT(SAID)) : NULL;
+    if (!to || to - from > CUT_MAX ||
+        !ascii_blank(from, (size_t)(close - from)) ||
+        ends_turn(p->f, from, (size_t)(to - from)))
+        return TEXT("");
+    return (struct text){from, (size_t)(to - from)};
+}
+
+/* Where no thought is written: tags stand on lines of their own, and what
+ * is no tag has no blank around it, in the published templates. */
+static void probe_cut(struct probe *p)
+{
+    struct text close = p->f->think[1], cut = cut_written(p);
+    bool tag = close.n && !memcmp(close.s, "</", 2);
+    struct buf b;
+    char *s;
+
+    if (!close.n)
+        return;
+    buf_init(&b, BUF_MESSAGE);
+    if (cut.n) {
+        buf_add(&b, cut.s, cut.n);
+    } else {
+        buf_puts(&b, tag ? "\n" : "");
+        buf_add(&b, close.s, close.n);
+        buf_puts(&b, tag ? "\n\n" : "");
+    }
+    s = arena_dup(&p->f->arena, b.p, b.n);
+    p->f->cut = s ? (struct text){s, b.n} : close;
+    buf_release(&b);
+}
+
 enum st jinja_probe(struct format *f, struct err *e)
 {
     struct probe p = {.f = f, .d = f->data};
@@ -414,6 +486,7 @@ enum st jinja_probe(struct format *f, struct err *e)
         probe_system(&p);
         probe_think(&p);
         probe_stop(&p);
+        probe_cut(&p);
         st = probe_tools(&p, e);
     }
     arena_release(&p.arena);

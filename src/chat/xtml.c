@@ -270,7 +270,25 @@ static enum st render(const struct format *f, const struct chat_req *r,
     return ST_OK;
 }
 
-static const struct format_kind kind = {.name = "xtml", .render = render};
+static void think(struct segments *out, bool close, bool answer)
+{
+    struct xtml x = {.out = out};
+
+    if (close) {
+        xtml_close(&x, TEXT("think"));
+    } else {
+        xtml_open(&x, TEXT("think"));
+        xtml_sep(&x);
+    }
+    if (answer) {
+        xtml_open(&x, TEXT("response"));
+        xtml_sep(&x);
+    }
+}
+
+static const struct format_kind kind = {
+    .name = "xtml", .render = render, .think = think,
+};
 
 enum st format_xtml(struct format **out, const struct tok *t, struct err *e)
 {
@@ -291,6 +309,7 @@ enum st format_xtml(struct format **out, const struct tok *t, struct err *e)
         .tool_choice = true,
     };
     f->dialect = &dialect_xtml;
+    f->tok = t;
     f->stop_ids[0] = t ? format_marker_id(t, "<|end_of_msg|>") : -1;
     f->n_stop_ids = t ? 1 : 0;
     *out = f;

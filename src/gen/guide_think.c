@@ -1,43 +1,239 @@
 #include "gen/guide_think.h"
 
+#include "gen/guide_mark.h"
+#include "gen/guide_window.h"
+
+struct think {
+    struct guide guide;  /* first: the two convert */
+    struct mark open, close;
+    bool inside, stall;
+    int32_t cap;
+    uint32_t ngram;
+    int32_t *history;    /* [n_history] owned; NULL without ngram */
+    size_t n_history;
+    int32_t *phrase;     /* [n_phrase] owned */
+    uint32_t n_phrase;
+    struct span (*piece)(const void *arg, int32_t id);
+    const void *piece_arg;
+};
+
+struct think_state {
+    bool inside;
+    bool writing;            /* the phrase, from phrase[at] on */
+    enum think_closed closed;
+    enum think_closed due;   /* why it has to be closed; 0: it need not be */
+    int32_t count;           /* ids of reasoning, of all openings */
+    uint32_t at;
+    uint32_t waited;         /* ids since it is due */
+    uint32_t opening, closing; /* of the markers, what is there */
+    struct window window;    /* not there unless windowed() */
+};
+
+static const struct think *think_of(const struct guide *g)
+{
+    return (const struct think *)(const void *)g;
+}
+
+static bool windowed(const struct think *t)
+{
+    return t->ngram || t->stall;
+}
+
 static size_t state_bytes(const struct guide *g)
 {
-    (void)g;
-    return 1;
+    return windowed(think_of(g)) ? sizeof(struct think_state)
+                                 : offsetof(struct think_state, window);
 }
 
 static void init(const struct guide *g, void *state)
 {
-    (void)g;
-    memset(state, 0, 1);
+    const struct think *t = think_of(g);
+    struct think_state *s = state;
+
+    memset(s, 0, state_bytes(g));
+    s->inside = t->inside;
+    if (windowed(t))
+        window_init(&s->window, t->history, t->n_history);
+}
+
+static bool allowed(const struct guide *g, const void *state, uint32_t *mask,
+                    size_t n_vocab)
+{
+    const struct think *t = think_of(g);
+    const struct think_state *s = state;
+
+    return t->ngram && s->inside && !s->writing &&
+           window_forbid(&s->window, t->ngram, &t->close, mask, n_vocab);
+}
+
+static size_t forced(const struct guide *g, const void *state, int32_t *ids,
+                     size_t cap)
+{
+    const struct think *t = think_of(g);
+    const struct think_state *s = state;
+    size_t n;
+
+    if (!s->writing)
+        return 0;
+    n = t->n_phrase - s->at;
+    if (n > cap)
+        n = cap;
+    memcpy(ids, t->phrase + s->at, n * sizeof(*ids));
+    return n;
+}
+
+/* --- an id --------------------------------------------------------------- */
+
+/* Markers: is the reasoning open behind this id? */
+static bool follow(const struct think *t, struct think_state *s, int32_t id)
+{
+    bool bytes = s->inside ? t->close.bytes : t->open.bytes;
+    struct span piece = {"", 0};
+
+    if (bytes && t->piece)
+        piece = t->piece(t->piece_arg, id);
+    if (s->inside)
+        return !mark_feed(&t->close, &s->closing, id, piece);
+    return mark_feed(&t->open, &s->opening, id, piece);
+}
+
+static void closed_by(struct think_state *s, enum think_closed who)
+{
+    s->inside = false;
+    s->closed = who;
+    s->closing = 0;
+}
+
+/* Whatever comes instead of the phrase begins it again; unless it closes. */
+static void write_on(const struct think *t, struct think_state *s, int32_t id,
+                     bool open)
+{
+    bool same = t->phrase[s->at] == id;
+
+    s->at = same ? s->at + 1 : 0;
+    if (s->inside && (!open || s->at == t->n_phrase))
+        closed_by(s, same ? s->due : CLOSED_BY_MODEL);
+    if (s->at < t->n_phrase && (same || s->inside))
+        return;
+    s->writing = false;
+    s->due = THINK_NOT_CLOSED;
+}
+
+/* The close that the model has begun may have its end: it is waited for, no
+ * longer than it can take. */
+static void look(const struct think *t, struct think_state *s, bool circles)
+{
+    if (!t->n_phrase)
+        return;
+    if (s->due)
+        s->waited++;
+    else if (t->cap && s->count > t->cap)
+        s->due = CLOSED_BY_BUDGET;
+    else if (circles)
+        s->due = CLOSED_BY_STALL;
+    if (!s->due || (s->closing && s->waited < t->close.n))
+        return;
+    s->writing = true;
+    s->at = 0;
+}
+
+static void reopened(const struct think *t, struct think_state *s)
+{
+    s->inside = true;
+    s->closed = THINK_NOT_CLOSED;
+    s->waited = 0;
+    /* a marker of one id counts as one of the reasoning, as in a reply */
+    s->count += !t->open.bytes && t->open.n == 1;
+    if (windowed(t))
+        window_watch(&s->window);
 }
 
 static enum guide_next accept(const struct guide *g, void *state, int32_t id)
 {
-    (void)g;
-    (void)state;
-    (void)id;
+    const struct think *t = think_of(g);
+    struct think_state *s = state;
+    bool open = follow(t, s, id), circles = false;
+
+    s->count += s->inside;
+    if (t->stall && s->inside && !s->writing)
+        circles = window_circles(&s->window, id);
+    else if (windowed(t))
+        window_add(&s->window, id);
+    if (s->writing) {
+        write_on(t, s, id, open);
+        return GUIDE_GO;
+    }
+    if (s->inside && !open) {
+        closed_by(s, CLOSED_BY_MODEL);
+        s->due = THINK_NOT_CLOSED;
+    } else if (!s->inside && open) {
+        reopened(t, s);
+    }
+    if (s->inside)
+        look(t, s, circles);
     return GUIDE_GO;
 }
 
+static void note(const struct guide *g, const void *state,
+                 struct guide_note *out)
+{
+    (void)g;
+    out->closed = ((const struct think_state *)state)->closed;
+}
+
+/* --- life ---------------------------------------------------------------- */
+
 static void think_free(struct guide *g)
 {
-    free(g);
+    struct think *t = (struct think *)(void *)g;
+
+    free(t->history);
+    free(t->phrase);
+    free(t);
 }
 
 static const struct guide_ops ops = {
     .state_bytes = state_bytes,
     .init = init,
+    .allowed = allowed,
+    .forced = forced,
     .accept = accept,
+    .note = note,
     .free = think_free,
 };
 
+static bool copy_ids(int32_t **out, const int32_t *ids, size_t n)
+{
+    *out = mem_try_array(n ? n : 1, sizeof(**out));
+    if (*out && n)
+        memcpy(*out, ids, n * sizeof(**out));
+    return *out != NULL;
+}
+
 struct guide *guide_think_new(const struct think_config *c)
 {
-    struct guide *g = mem_try(sizeof(*g));
+    struct think *t = mem_try(sizeof(*t));
+    size_t n = c->ngram ? c->n_prompt : 0;
 
-    (void)c;
-    if (g)
-        g->ops = &ops;
-    return g;
+    BUG_ON(c->ngram && (c->ngram < 2 || c->ngram > THINK_NGRAM_MAX));
+    if (!t)
+        return NULL;
+    t->guide.ops = &ops;
+    mark_init(&t->open, &c->open);
+    mark_init(&t->close, &c->close);
+    t->inside = c->inside;
+    t->stall = c->stall && c->n_phrase;
+    t->cap = c->cap;
+    t->ngram = (uint32_t)c->ngram;
+    t->n_history = n < THINK_WINDOW ? n : THINK_WINDOW;
+    t->n_phrase = (uint32_t)c->n_phrase;
+    t->piece = c->piece;
+    t->piece_arg = c->piece_arg;
+    if (!copy_ids(&t->history, n ? c->prompt + (n - t->n_history) : NULL,
+                  t->n_history) ||
+        !copy_ids(&t->phrase, c->phrase, c->n_phrase)) {
+        think_free(&t->guide);
+        return NULL;
+    }
+    return &t->guide;
 }
