@@ -168,6 +168,8 @@ t_unit_api_tools_LDADD = $(APIT_LDADD)
 unit_tests += t/unit/api_calls t/unit/api_choices
 t_unit_api_calls_LDADD = $(APIT_LDADD)
 t_unit_api_choices_LDADD = $(APIT_LDADD)
+unit_tests += t/unit/api_logprobs
+t_unit_api_logprobs_LDADD = $(P_LIBS) $(P_LDLIBS)
 # latency: what t/bench/latency measures with
 EXTRA_PROGRAMS += t/bench/sse_client t/bench/http_upstream
 t_bench_sse_client_CFLAGS = $(AM_CFLAGS) $(GNUTLS_CFLAGS)

@@ -65,6 +65,23 @@ static enum st make_guide(struct guide **out, const struct run *r,
     return st;
 }
 
+/* False when out of memory. */
+static bool make_logprobs(const struct run *r, struct choice *c,
+                          const struct body *b)
+{
+    const struct logprobs_config config = {
+        .tok = r->model->tok,
+        .shape = r->emit->logprobs,
+        .top = b->top_logprobs,
+        .max_tokens = (size_t)c->job->max_tokens,
+    };
+
+    if (!b->logprobs)
+        return true;
+    c->logprobs = logprobs_new(&config);
+    return c->logprobs != NULL;
+}
+
 /* n jobs for every prompt: choices in prompt order. */
 static enum st make_jobs(struct exchange *x, const struct body *b,
                          const struct prompt_ids *p, struct err *e)
@@ -89,8 +106,9 @@ static enum st make_jobs(struct exchange *x, const struct body *b,
         choice->prompt_i = (int32_t)(i / (size_t)b->n);
         choice->job = job_new(ids->p, ids->n, r->model->stop_ids,
                               r->model->n_stop, wanted < room ? wanted : room,
-                              0);
-        if (!choice->job) {
+                              b->logprobs ? logprobs_of_job(b->top_logprobs)
+                                          : 0);
+        if (!choice->job || !make_logprobs(r, choice, b)) {
             st = err_set(e, ST_NOMEM, "", "no memory for this request");
             break;
         }

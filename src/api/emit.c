@@ -46,14 +46,20 @@ static struct jw *open_choice(const struct run *r, size_t i, struct buf *out)
     return w;
 }
 
-/* `finish` NULL: not the last chunk of this choice. */
-static void end_choice(struct jw *w, const char *finish)
+/* `finish` NULL: not the last chunk of this choice; `l` NULL: it carries no
+ * log-probabilities. */
+static void end_choice(struct jw *w, const char *finish, struct logprobs *l)
 {
     if (finish)
         jw_kstr(w, "finish_reason", finish);
     else
         jw_knull(w, "finish_reason");
-    jw_knull(w, "logprobs");
+    if (l && logprobs_news(l)) {
+        jw_key(w, "logprobs");
+        logprobs_write(l, w);
+    } else {
+        jw_knull(w, "logprobs");
+    }
     jw_obj_end(w);
     jw_arr_end(w);
 }
@@ -77,7 +83,7 @@ static void emit_delta(const struct run *r, size_t i, struct text reasoning,
     struct jw *w = open_choice(r, i, out);
 
     r->emit->delta(w, reasoning, content);
-    end_choice(w, NULL);
+    end_choice(w, NULL, content.n ? r->choices[i].logprobs : NULL);
     close_chunk(r, w, false, out);
 }
 
@@ -91,7 +97,7 @@ static void emit_role(const struct run *r, size_t i, struct buf *out)
     c->role_sent = true;
     w = open_choice(r, i, out);
     r->emit->role(w);
-    end_choice(w, NULL);
+    end_choice(w, NULL, NULL);
     close_chunk(r, w, false, out);
 }
 
@@ -103,7 +109,7 @@ static void emit_call(const struct run *r, size_t i,
     struct jw *w = open_choice(r, i, out);
 
     r->emit->calls(w, news);
-    end_choice(w, NULL);
+    end_choice(w, NULL, r->choices[i].logprobs);
     close_chunk(r, w, false, out);
 }
 
@@ -201,7 +207,8 @@ void emit_finish(const struct run *r, size_t i, const struct figures *f,
     emit_role(r, i, out);
     w = open_choice(r, i, out);
     r->emit->delta(w, none, none);
-    end_choice(w, e ? "error" : finish_of(&r->choices[i]));
+    end_choice(w, e ? "error" : finish_of(&r->choices[i]),
+               r->choices[i].logprobs);
     if (f) {
         figures_usage(w, f);
         figures_timings(w, f);
@@ -235,7 +242,11 @@ void emit_answer(const struct run *r, const struct figures *f,
         jw_obj(w);
         jw_kint(w, "index", (int64_t)i);
         jw_kstr(w, "finish_reason", finish_of(c));
-        jw_knull(w, "logprobs");
+        jw_key(w, "logprobs");
+        if (c->logprobs)
+            logprobs_write(c->logprobs, w);
+        else
+            jw_null(w);
         r->emit->whole(w, text_of(&c->reasoning), text_of(&c->content),
                        choice_calls(c));
         jw_obj_end(w);

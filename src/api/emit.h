@@ -4,6 +4,7 @@
 #ifndef API_EMIT_H
 #define API_EMIT_H
 
+#include "api/logprobs.h"
 #include "base/buf.h"
 #include "json/write.h"
 
@@ -25,6 +26,7 @@ struct emit {
     const char *object;       /* of a whole answer */
     const char *chunk_object; /* of a chunk */
     bool role_first;          /* a stream opens each choice with its role */
+    enum logprobs_shape logprobs;
     /* The member "delta" (or "text") of a chunk's choice. */
     void (*delta)(struct jw *w, struct text reasoning, struct text content);
     void (*role)(struct jw *w); /* role_first only */
@@ -45,13 +47,15 @@ bool emit_has_news(const struct run *r, size_t i);
 /*
  * Everything new of choice i, as SSE chunks: role first, reasoning before
  * content, content before calls; then both buffers are empty. Nothing when
- * there is nothing. A call is told of once its name is known, then piece by
- * piece. One that was dropped, or withdrawn before it was told of, never is;
- * one that is withdrawn later stays: a stream takes nothing back.
+ * there is nothing. Log-probabilities that were decided go with the first
+ * chunk that has content or a call, and wait for one: they alone are no news.
+ * A call is told of once its name is known, then piece by piece. One that was
+ * dropped, or withdrawn before it was told of, never is; one that is
+ * withdrawn later stays: a stream takes nothing back.
  */
 void emit_news(const struct run *r, size_t i, struct buf *out);
-/* The chunk with the finish reason; `e` (or NULL) is what went wrong; `f`
- * (or NULL) is put into it. */
+/* The chunk with the finish reason and the log-probabilities that are left;
+ * `e` (or NULL) is what went wrong; `f` (or NULL) is put into it. */
 void emit_finish(const struct run *r, size_t i, const struct figures *f,
                  const struct err *e, struct buf *out);
 /* The chunk without choices. */

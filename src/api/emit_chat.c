@@ -94,6 +94,7 @@ const struct emit emit_chat = {
     .object = "chat.completion",
     .chunk_object = "chat.completion.chunk",
     .role_first = true,
+    .logprobs = LOGPROBS_CHAT,
     .delta = delta,
     .role = role,
     .calls = calls_delta,

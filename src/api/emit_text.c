@@ -18,6 +18,7 @@ static void whole(struct jw *w, struct text reasoning, struct text content,
 const struct emit emit_text = {
     .object = "text_completion",
     .chunk_object = "text_completion",
+    .logprobs = LOGPROBS_TEXT,
     .delta = text,
     .whole = whole,
 };

@@ -17,6 +17,7 @@ libp_api_a_SOURCES = \
 	src/api/chat.c src/api/prompts.c src/api/prompts.h \
 	src/api/pump.c src/api/figures.c src/api/figures.h \
 	src/api/emit.c src/api/emit.h src/api/emit_chat.c src/api/emit_text.c \
+	src/api/logprobs.c src/api/logprobs.h \
 	src/api/reason.c src/api/reason.h \
 	src/api/sse.c src/api/sse.h src/api/info.c
 P_LIBS += libp_api.a

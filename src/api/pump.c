@@ -8,7 +8,7 @@
 #include "api/sse.h"
 #include "base/crypt.h"
 
-#define TAKE 256
+#define TAKE 256 /* >= LOGPROBS_TAKE */
 #define PREFILL_EVERY_US 1000000
 #define STREAM_HEAD "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n"
 
@@ -55,15 +55,21 @@ static bool make_reply(struct run *r, struct choice *c)
 static void feed(struct run *r, struct choice *c, const int32_t *ids,
                  size_t n)
 {
+    struct logprobs *l = c->logprobs;
+
     for (size_t i = 0; i < n; i++) {
         c->fed++;
         if (!c->reply && !make_reply(r, c))
             return;
         if (reply_stopped(c->reply))
             continue; /* ids that were under way when the stop was found */
+        if (l)
+            logprobs_before(l, c->reply);
         if (reply_feed(c->reply, ids[i], &c->reasoning, &c->content) &&
             !c->view.ended)
             gen_finish(r->model->gen, c->job, reply_kept(c->reply));
+        if (l)
+            logprobs_after(l, c->reply, i, ids[i]);
     }
 }
 
@@ -93,7 +99,9 @@ static void drain(struct run *r, struct choice *c)
      * wake, and behind an END there are none */
     ring_look(c->job->ring, &c->view);
     for (;;) {
-        size_t n = ring_take(c->job->ring, ids, NULL, NULL, NULL, TAKE);
+        size_t n = c->logprobs
+                       ? logprobs_take(c->logprobs, c->job->ring, ids)
+                       : ring_take(c->job->ring, ids, NULL, NULL, NULL, TAKE);
 
         if (!n)
             break;
@@ -104,6 +112,8 @@ static void drain(struct run *r, struct choice *c)
         if (c->reply)
             reply_end(c->reply, c->view.end.reason == END_STOP, &c->reasoning,
                       &c->content);
+        if (c->reply && c->logprobs)
+            logprobs_end(c->logprobs, c->reply);
         c->over = true;
     }
     check_size(r, c);
@@ -204,6 +214,8 @@ static enum x_pump gone(struct exchange *x, int64_t now_us)
     for (size_t i = 0; i < r->n_choices; i++) {
         buf_clear(&r->choices[i].reasoning);
         buf_clear(&r->choices[i].content);
+        logprobs_free(r->choices[i].logprobs);
+        r->choices[i].logprobs = NULL;
     }
     if (!all_over(r))
         return X_MORE;

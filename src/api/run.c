@@ -268,6 +268,7 @@ void run_drop_choices(struct run *r)
                 gen_cancel(r->model->gen, c->job);
         }
         reply_free(c->reply);
+        logprobs_free(c->logprobs);
         job_unref(c->job);
         buf_release(&c->reasoning);
         buf_release(&c->content);

@@ -23,6 +23,9 @@ struct reply {
     bool channels;             /* the dialect reads reasoning itself, */
     bool in_channel;           /* and is at it, as far as its output tells */
     int32_t tokens, reasoning_tokens;
+    enum reply_part part;      /* of the id fed last */
+    size_t told;               /* bytes given out */
+    size_t lost;               /* of the character that the end cut */
 };
 
 /* --- opening ----------------------------------------------------------- */
@@ -211,12 +214,30 @@ static bool is_reasoning(const struct reply *r, int k)
            (k >= 0 && k == r->turn.think + THINK_OPEN);
 }
 
+/* Of one that is an id, before it is fed. */
+static void part_of_marker(struct reply *r, int k)
+{
+    if (!turn_is_think(&r->turn, k))
+        r->part = r->channels ? REPLY_SILENT : REPLY_ANSWER;
+    else if (r->turn.reasoning == (k - r->turn.think == THINK_CLOSE))
+        r->part = REPLY_REASONING; /* else it changes nothing */
+}
+
+/* Was the text of the id fed last nothing but newlines behind reasoning? */
+static bool only_framed(const struct reply *r)
+{
+    return r->turn.skip_newlines && r->chars.n && !r->scan.held.n;
+}
+
 static bool feed_id(struct reply *r, int32_t id, struct buf *reasoning,
                     struct buf *content)
 {
     int k;
+    bool thinks;
+    size_t said;
     enum tok_type type;
 
+    r->part = REPLY_SILENT;
     if (r->over)
         return true;
     r->turn.to_reasoning = reasoning;
@@ -225,6 +246,7 @@ static bool feed_id(struct reply *r, int32_t id, struct buf *reasoning,
     r->tokens++;
     r->reasoning_tokens += is_reasoning(r, k);
     if (k >= 0 && (!r->turn.reasoning || turn_is_think(&r->turn, k))) {
+        part_of_marker(r, k);
         feed_marker(r, k);
         return r->over;
     }
@@ -238,21 +260,50 @@ static bool feed_id(struct reply *r, int32_t id, struct buf *reasoning,
         r->over = r->strict_end && type == TOK_CONTROL && k < 0;
         return r->over;
     }
+    said = content->n;
+    thinks = r->turn.reasoning || r->in_channel;
     feed_text(r, id);
+    thinks = thinks || r->turn.reasoning || only_framed(r);
+    r->part = thinks && content->n == said ? REPLY_REASONING : REPLY_ANSWER;
     return r->over;
+}
+
+/* How far the calls have grown: what a dialect reads shows in nothing else
+ * while it is of a call. */
+static size_t call_bytes(const struct reply *r)
+{
+    const struct calls *c = &r->turn.calls;
+
+    return c->n ? c->n + c->p[c->n - 1]->args.n : 0;
+}
+
+/*
+ * A dialect with channels says by its output alone where it is. What becomes
+ * no output and does not wait is structure: headers and markers of elements.
+ */
+static void place_channel(struct reply *r, bool thought, bool said)
+{
+    if (thought || said)
+        r->in_channel = thought;
+    if (thought)
+        r->part = REPLY_REASONING;
+    else if (said)
+        r->part = REPLY_ANSWER;
+    else if (!reply_held(r))
+        r->part = REPLY_SILENT;
 }
 
 bool reply_feed(struct reply *r, int32_t id, struct buf *reasoning,
                 struct buf *content)
 {
     size_t thought = reasoning->n, said = content->n;
-    size_t calls = r->turn.calls.n;
+    size_t calls = r->channels ? call_bytes(r) : 0;
     bool over = feed_id(r, id, reasoning, content);
 
-    if (reasoning->n > thought)
-        r->in_channel = r->channels;
-    else if (content->n > said || r->turn.calls.n > calls)
-        r->in_channel = false;
+    r->told += reasoning->n - thought + content->n - said;
+    if (r->channels)
+        place_channel(r, reasoning->n > thought,
+                      content->n > said || call_bytes(r) != calls);
     return over;
 }
 
@@ -260,9 +311,11 @@ void reply_end(struct reply *r, bool ended, struct buf *reasoning,
                struct buf *content)
 {
     const struct scan_sink sink = {on_text, on_marker, r};
+    size_t thought = reasoning->n, said = content->n;
 
     r->turn.to_reasoning = reasoning;
     r->content = content;
+    r->lost = r->detok.n;
     detok_end(&r->detok);
     scan_flush(&r->scan, &sink);
     if (!r->stops.found) {
@@ -270,6 +323,7 @@ void reply_end(struct reply *r, bool ended, struct buf *reasoning,
         settle(r);
     }
     stops_end(&r->stops, content);
+    r->told += reasoning->n - thought + content->n - said;
 }
 
 bool reply_stopped(const struct reply *r)
@@ -287,17 +341,28 @@ int32_t reply_reasoning_tokens(const struct reply *r)
     return r->reasoning_tokens;
 }
 
-const struct calls *reply_calls(const struct reply *r)
-{
-    return &r->turn.calls;
-}
-
 enum reply_part reply_part(const struct reply *r)
 {
-    return r->turn.reasoning ? REPLY_REASONING : REPLY_ANSWER;
+    return r->part;
 }
 
 bool reply_closed_reasoning(const struct reply *r)
 {
     return r->reasoning_tokens > 0 && !r->turn.reasoning && !r->in_channel;
+}
+
+size_t reply_told(const struct reply *r)
+{
+    return r->told;
+}
+
+size_t reply_held(const struct reply *r)
+{
+    return r->detok.n + r->scan.held.n + r->stops.tail.n + r->lost +
+           r->stops.found;
+}
+
+const struct calls *reply_calls(const struct reply *r)
+{
+    return &r->turn.calls;
 }

@@ -53,12 +53,19 @@ bool reply_stopped(const struct reply *r);      /* feed has returned true */
 /* Tokens up to the one that completed the reply, >= 1. */
 int32_t reply_kept(const struct reply *r);
 /*
- * Where the id fed last belongs. SILENT: it says nothing to a reader (an end
- * token, a marker, a newline that only frames a part, anything behind the
- * end). The marker that closes reasoning belongs to the reasoning.
+ * Where the id fed last belongs. REASONING: the text of reasoning, the marks
+ * around it and the newlines that frame it; ANSWER: what became content, or
+ * waits to, and calls; SILENT: what says nothing to a reader (an end token,
+ * a control token of no form, anything behind the end).
  */
 enum reply_part { REPLY_SILENT, REPLY_REASONING, REPLY_ANSWER };
 enum reply_part reply_part(const struct reply *r);
+/* Bytes given out so far, of reasoning and content together. */
+size_t reply_told(const struct reply *r);
+/* Bytes that came and were not given out. They wait (the head of a character,
+ * a marker or a stop string) and come out in order or not at all; 1 or more
+ * for good when a stop string, or an end inside a character, took them. */
+size_t reply_held(const struct reply *r);
 /* Was there reasoning (or an open channel), and is it closed now? */
 bool reply_closed_reasoning(const struct reply *r);
 /* Tokens of the reasoning part so far, the closing one included. */
