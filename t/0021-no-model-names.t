@@ -32,6 +32,9 @@ my %allowed = (
         qw(src/chat/dialect.c src/chat/kimi_reply.c src/chat/glm_reply.c
            src/chat/tagcall.c src/chat/jsoncall.c src/chat/bracketcall.c
            src/chat/sectioncall.c src/cli/cmd_parse.c)),
+    (map { $_ => [qr/^deepseek(?:-legacy)?$/,
+        'words of reasoning_format, as other servers take them'] }
+        qw(src/api/body_think.c src/api/compat_fields.c)),
 );
 
 sub literals {

@@ -14,7 +14,7 @@ my %field = (
     min_p => [qw(-0.1 1.5)],
     repetition_penalty => [qw(0 -1 1e400)],
     presence_penalty => [qw(3 -3)],
-    logit_bias => ['{"99999999":5}', '{"-1":1}', '7'],
+    logit_bias => ['{"99999999999":5}', '{"-1":1}', '{"1":101}', '7'],
 );
 named(chat('"temperature":999999,"top_p":-1,"repetition_penalty":0'),
     'temperature', 'all three');

@@ -216,4 +216,9 @@ t_unit_jinja_tool_LDADD = $(P_LIBS) $(P_LDLIBS)
 # chat: the end of reasoning
 unit_tests += t/unit/chat_thinkcut
 t_unit_chat_thinkcut_LDADD = $(P_LIBS) $(P_LDLIBS)
+unit_tests += t/unit/api_fields t/unit/api_think
+t_unit_api_fields_LDADD = libp_api.a libp_chat.a libp_json.a libp_base.a \
+	$(YAJL_LIBS)
+t_unit_api_think_LDADD = $(t_unit_api_fields_LDADD)
+
 check_PROGRAMS += $(unit_tests)

@@ -5,6 +5,8 @@
 #include <float.h>
 
 #define TOKENS_TOP (1 << 24) /* job_new takes no more */
+#define REPETITION_MIN 1e-6f /* below, a logit divided by it is too large for
+                              * a float, and already decides alone */
 
 const struct json *body_get(const struct json *o, const char *key)
 {
@@ -26,17 +28,18 @@ static double num_of(const struct body_parse *p, const char *key, double dflt)
     return v ? v->d : dflt;
 }
 
-static int64_t int_of(const struct body_parse *p, const char *key, int64_t dflt)
+int64_t body_int(const struct body_parse *p, const char *name, int64_t dflt)
 {
-    const struct json *v = body_get(p->root, key);
+    const struct json *v = compat_get(p->root, name);
+    int64_t n;
 
-    return v ? v->i : dflt;
+    return v && compat_whole(v, &n) ? n : dflt;
 }
 
 static enum st take_max_tokens(struct body_parse *p)
 {
-    int64_t old = int_of(p, "max_tokens", 0);
-    int64_t now = int_of(p, "max_completion_tokens", 0);
+    int64_t old = body_int(p, "max_tokens", 0);
+    int64_t now = body_int(p, "max_completion_tokens", 0);
 
     if (old && now && old != now)
         return err_set(p->e, ST_INVALID, "max_completion_tokens",
@@ -50,7 +53,7 @@ static enum st take_max_tokens(struct body_parse *p)
 static void take_sampling(struct body_parse *p)
 {
     struct sampling *s = &p->out->sampling;
-    int64_t top_k = int_of(p, "top_k", 0);
+    int64_t top_k = body_int(p, "top_k", 0);
 
     s->temperature = (float)num_of(p, "temperature", 1);
     s->top_p = (float)num_of(p, "top_p", 1);
@@ -58,47 +61,40 @@ static void take_sampling(struct body_parse *p)
         s->top_p = FLT_MIN; /* above 0, but not as a float */
     s->top_k = top_k > INT32_MAX ? INT32_MAX : (int32_t)top_k;
     s->min_p = (float)num_of(p, "min_p", 0);
+    s->presence = (float)num_of(p, "presence_penalty", 0);
+    s->frequency = (float)num_of(p, "frequency_penalty", 0);
+    s->repetition = (float)num_of(p, "repetition_penalty", 1);
+    if (s->repetition < REPETITION_MIN)
+        s->repetition = REPETITION_MIN;
     p->out->seed_given = body_get(p->root, "seed") != NULL;
-    s->seed = (uint64_t)int_of(p, "seed", 0);
+    s->seed = (uint64_t)body_int(p, "seed", 0);
 }
 
-static enum st take_stream(struct body_parse *p)
+static void take_stream(struct body_parse *p)
 {
     const struct json *v = body_get(p->root, "stream");
-    const struct json *opt = body_get(p->root, "stream_options");
-    const struct json *usage;
+    const struct json *usage = compat_get(p->root,
+                                          "stream_options.include_usage");
 
     p->out->stream = v && v->boolean;
     p->out->include_usage = USAGE_DEFAULT;
-    if (!opt)
-        return ST_OK;
-    if (opt->type != JSON_OBJ)
-        return err_set(p->e, ST_INVALID, "stream_options",
-                       "must be an object, not %s", json_type_name(opt));
-    usage = body_get(opt, "include_usage");
-    if (!usage)
-        return ST_OK;
-    if (usage->type != JSON_BOOL)
-        return err_set(p->e, ST_INVALID, "stream_options.include_usage",
-                       "must be true or false, not %s", json_type_name(usage));
-    p->out->include_usage = usage->boolean ? USAGE_YES : USAGE_NO;
-    return ST_OK;
+    if (usage)
+        p->out->include_usage = usage->boolean ? USAGE_YES : USAGE_NO;
 }
 
 static enum st take_n(struct body_parse *p)
 {
-    const struct json *best = body_get(p->root, "best_of");
+    int64_t best = body_int(p, "best_of", 1);
 
-    p->out->n = (int32_t)int_of(p, "n", 1);
+    p->out->n = (int32_t)body_int(p, "n", 1);
     if (p->out->stream && p->out->n > 1)
         return err_set(p->e, ST_INVALID, "n",
                        "a streamed answer has one choice");
     if (!p->out->n_prompts)
         return ST_OK; /* a chat: best_of is not its field */
-    if (best && !(best->type == JSON_NUM && best->is_int &&
-                  (best->i == 1 || best->i == p->out->n)))
+    if (best != 1 && best != p->out->n)
         return err_set(p->e, ST_INVALID, "best_of",
-                       "accepted is 1, or the value of n");
+                       "must be 1 or the value of n");
     if (p->out->n_prompts * (size_t)p->out->n > PROMPTS_MAX)
         return err_set(p->e, ST_INVALID, "n",
                        "at most %d answers: prompts times n", PROMPTS_MAX);
@@ -155,9 +151,46 @@ static enum st take_stops(struct body_parse *p)
     return st;
 }
 
-/* The fields that both bodies share, once messages or prompts are read. */
+static enum st take_logprobs(struct body_parse *p, enum compat_wire wire)
+{
+    const struct json *v = body_get(p->root, "logprobs");
+    struct body *out = p->out;
+
+    if (wire == WIRE_COMPLETION) { /* 0: the chosen token's alone */
+        out->logprobs = v != NULL;
+        out->top_logprobs = (int32_t)body_int(p, "logprobs", 0);
+        return ST_OK;
+    }
+    out->logprobs = v && v->boolean;
+    out->top_logprobs = (int32_t)body_int(p, "top_logprobs", 0);
+    if (out->top_logprobs && !out->logprobs)
+        return err_set(p->e, ST_INVALID, "top_logprobs",
+                       "needs logprobs: true");
+    return ST_OK;
+}
+
+static enum st take_ngram(struct body_parse *p)
+{
+    p->out->no_repeat_ngram =
+        (int32_t)body_int(p, "no_repeat_ngram_size", 0);
+    if (p->out->no_repeat_ngram != 1)
+        return ST_OK;
+    return err_set(p->e, ST_INVALID, "no_repeat_ngram_size",
+                   "must be 0 or from 2 to 64");
+}
+
+static void take_open(struct body_parse *p)
+{
+    const struct json *v = body_get(p->root, "add_generation_prompt");
+
+    p->out->chat.no_prompt = v && !v->boolean;
+}
+
+/* The fields that both bodies share, once messages or prompts are read. The
+ * order is that of the refusals. */
 static enum st take_fields(struct body_parse *p, enum compat_wire wire)
 {
+    bool chat = wire == WIRE_CHAT;
     enum st st = compat_check(wire, p->root, p->e);
     const struct json *v = body_get(p->root, "model");
 
@@ -165,24 +198,28 @@ static enum st take_fields(struct body_parse *p, enum compat_wire wire)
         return st;
     if (v)
         p->out->model = v->str;
-    take_sampling(p);
-    st = take_stream(p);
+    take_open(p);
+    take_stream(p);
+    st = take_n(p);
     if (!st)
-        st = take_n(p);
+        st = body_format(p);
+    if (!st)
+        st = take_logprobs(p, wire);
+    if (!st && chat)
+        st = body_tools(p);
+    if (!st)
+        st = body_structured(p);
     if (!st)
         st = take_max_tokens(p);
     if (!st)
         st = take_stops(p);
-    if (!st)
-        st = body_shape(p, wire == WIRE_CHAT);
-    if (st || wire != WIRE_CHAT)
+    if (st)
         return st;
-    st = body_think(p);
-    if (!st)
-        st = body_tools(p);
-    v = body_get(p->root, "add_generation_prompt");
-    p->out->chat.no_prompt = v && !v->boolean;
-    return st;
+    take_sampling(p);
+    if (chat)
+        body_think(p);
+    st = take_ngram(p);
+    return st ? st : body_bias(p);
 }
 
 static enum st parse(struct body *out, struct arena *a, struct text json,

@@ -38,13 +38,21 @@ enum reason_form {
     REASON_BOTH,
 };
 
-/* How much a client lets the model think; on or off is chat.think. */
+/*
+ * How much a client lets the model think; on or off is chat.think. The shapes
+ * and their order: body_think.c; a number beats a word, and an off form leaves
+ * `asked` false and no effort, whatever else was there.
+ */
 struct think_ask {
     bool asked;      /* a number or a word was there: the answer gets its
                       * reserve */
-    int64_t cap;     /* the number that decides: 0: no cap; -1: none sent */
+    int64_t cap;     /* the number that decides, up to 2^31: 0: no cap; -1:
+                      * none sent */
     int64_t word_cap;/* of the effort word (chat.effort), for formats without
                       * efforts of their own; 0: no cap */
+    const char *field; /* the field that said on, off or how much, to name it
+                        * when the chat format cannot (it only knows
+                        * reasoning_effort); static; NULL: none did */
 };
 
 struct body { /* everything in the arena */
@@ -66,18 +74,21 @@ struct body { /* everything in the arena */
                                      * none with tool_choice none */
     size_t n_offered;
     const struct text *choice;      /* [n_choice] structured_outputs.choice:
-                                     * the answer is one of these, none is
-                                     * empty; n_choice 0: not asked */
+                                     * the answer is one of these, distinct,
+                                     * none empty; n_choice 0: not asked */
     size_t n_choice;
     struct think_ask think;         /* chat only */
     enum reason_form reasoning_format; /* chat only */
-    const struct bias *bias;        /* [n_bias] logit_bias: distinct ids, no
-                                     * zeros; below the vocabulary's size only
-                                     * after admission */
+    const struct bias *bias;        /* [n_bias] logit_bias: ids ascending and
+                                     * distinct, no zeros. The vocabulary's
+                                     * size is not known here: admission
+                                     * refuses bias[n_bias - 1].id >= size
+                                     * naming logit_bias */
     size_t n_bias;
     int32_t no_repeat_ngram;        /* 0: off; 2..64 */
-    bool logprobs;
-    int32_t top_logprobs;           /* alternatives to tell; 0..20 */
+    bool logprobs;                  /* asked, also with no alternatives */
+    int32_t top_logprobs;           /* alternatives to tell; 0..20, of a
+                                     * completion 0..5 */
 };
 
 /*

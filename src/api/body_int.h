@@ -20,6 +20,8 @@ struct body_parse {
 
 /* A member that is there and not null; NULL otherwise. */
 const struct json *body_get(const struct json *o, const char *key);
+/* A row's whole number that compat_check has accepted. */
+int64_t body_int(const struct body_parse *p, const char *name, int64_t dflt);
 /* ST_LIMIT: the arena of the request is full. */
 enum st body_full(struct err *e);
 /* ST_INVALID at messages[i]<field>; `field` is "" or begins with a dot. */
@@ -42,11 +44,13 @@ enum st body_tools(struct body_parse *p) MUST_CHECK;
  * levels below its root. */
 enum st body_schema_levels(struct body_parse *p, const struct json *schema,
                            const char *where) MUST_CHECK;
-/* body_shape.c: response_format and structured_outputs. `chat`: else a
- * completion, which has no form but text. */
-enum st body_shape(struct body_parse *p, bool chat) MUST_CHECK;
-/* body_think.c: every way to ask for reasoning. */
-enum st body_think(struct body_parse *p) MUST_CHECK;
+/* body_shape.c: the shape that the answer must have. */
+enum st body_format(struct body_parse *p) MUST_CHECK;
+enum st body_structured(struct body_parse *p) MUST_CHECK;
+/* body_think.c: every way to ask for reasoning; compat_check has been there. */
+void body_think(struct body_parse *p);
+/* body_bias.c: logit_bias. */
+enum st body_bias(struct body_parse *p) MUST_CHECK;
 /* body_prompt.c: `prompt` into out->prompts. */
 enum st body_prompts(struct body_parse *p) MUST_CHECK;
 

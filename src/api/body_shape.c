@@ -1,17 +1,18 @@
-/* The shape that the answer must have. */
+/* The shape that the answer must have; the table has checked the types. */
 #include "api/body_int.h"
 
-static enum st take_schema(struct body_parse *p, const struct json *format)
+#include "api/compat.h"
+
+static enum st take_schema(struct body_parse *p)
 {
     static const char where[] = "response_format.json_schema";
     static const char deep[] = "response_format.json_schema.schema";
-    const struct json *v = body_get(format, "json_schema");
-    const struct json *schema = body_get(v, "schema");
+    const struct json *schema = compat_get(p->root, deep);
 
-    if (!v || v->type != JSON_OBJ)
+    if (!compat_get(p->root, where))
         return err_set(p->e, ST_INVALID, where,
                        "must be an object with a schema");
-    if (!schema || schema->type != JSON_OBJ)
+    if (!schema)
         return err_set(p->e, ST_INVALID, deep,
                        "must be an object, a JSON schema");
     p->out->chat.form = FORM_JSON_SCHEMA;
@@ -19,78 +20,85 @@ static enum st take_schema(struct body_parse *p, const struct json *format)
     return body_schema_levels(p, schema, deep);
 }
 
-static enum st take_response_format(struct body_parse *p, bool chat)
+enum st body_format(struct body_parse *p)
 {
-    const struct json *v = body_get(p->root, "response_format");
-    const struct json *type;
+    static const char where[] = "response_format.type";
+    static const char *const text[] = {"text", NULL};
+    static const char *const schema[] = {"json_schema", NULL};
+    const struct json *type = compat_get(p->root, where);
 
-    if (!v)
+    if (!body_get(p->root, "response_format"))
         return ST_OK;
-    if (v->type != JSON_OBJ)
-        return err_set(p->e, ST_INVALID, "response_format",
-                       "must be an object, not %s", json_type_name(v));
-    type = body_get(v, "type");
-    if (json_is(type, "text"))
+    if (!type)
+        return err_set(p->e, ST_INVALID, where, "is missing");
+    if (compat_word(text, type))
         return ST_OK;
-    if (!chat)
-        return err_set(p->e, ST_INVALID, "response_format.type",
-                       "accepted is text");
-    if (json_is(type, "json_schema"))
-        return take_schema(p, v);
-    if (!json_is(type, "json_object"))
-        return err_set(p->e, ST_INVALID, "response_format.type",
-                       "must be text, json_object or json_schema");
+    if (compat_word(schema, type))
+        return take_schema(p);
     p->out->chat.form = FORM_JSON_OBJECT;
     return ST_OK;
 }
 
-static enum st take_choice(struct body_parse *p, const struct json *list)
+/* One more string of the list, unless it is there already. */
+static enum st add_choice(struct body_parse *p, const struct json *v, size_t i,
+                          struct text *list)
 {
-    const char *where = "structured_outputs.choice";
+    struct body *out = p->out;
+    char where[48];
 
-    if (list->type != JSON_ARR || !list->n)
-        return err_set(p->e, ST_INVALID, where,
-                       "must be a list of strings, not empty");
-    if (list->n > 1)
-        return err_set(p->e, ST_INVALID, where,
-                       "accepted is one string; this version has no grammars");
-    if (list->child->type != JSON_STR || !list->child->str.n)
-        return err_set(p->e, ST_INVALID, "structured_outputs.choice[0]",
-                       "must be a string, not empty");
-    p->out->choice = &list->child->str;
-    p->out->n_choice = 1;
+    snprintf(where, sizeof(where), "structured_outputs.choice[%zu]", i);
+    if (v->type != JSON_STR || !v->str.n)
+        return err_set(p->e, ST_INVALID, where, "must be a string, not empty");
+    for (size_t k = 0; k < out->n_choice; k++)
+        if (text_same(list[k], v->str))
+            return ST_OK;
+    list[out->n_choice++] = v->str;
     return ST_OK;
 }
 
-static enum st take_structured(struct body_parse *p)
+static enum st take_choice(struct body_parse *p, const struct json *v)
 {
-    static const char *const later[][2] = {
-        {"regex", "structured_outputs.regex"},
-        {"json", "structured_outputs.json"},
-    };
-    const struct json *v = body_get(p->root, "structured_outputs");
-    const struct json *choice;
+    static const char where[] = "structured_outputs.choice";
+    struct text *list;
+    size_t bytes = 0, i = 0;
 
-    if (!v)
-        return ST_OK;
-    if (v->type != JSON_OBJ)
-        return err_set(p->e, ST_INVALID, "structured_outputs",
-                       "must be an object, not %s", json_type_name(v));
-    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
-        if (body_get(v, later[i][0]))
-            return err_set(p->e, ST_INVALID, later[i][1],
-                           "this version has no grammars; accepted is a "
-                           "choice of one string");
-    choice = body_get(v, "choice");
-    if (!choice)
-        return err_set(p->e, ST_INVALID, "structured_outputs",
-                       "must hold choice, a list of one string");
-    return take_choice(p, choice);
+    if (v->type != JSON_ARR || !v->n)
+        return err_set(p->e, ST_INVALID, where,
+                       "must be a list of strings, not empty");
+    if (v->n > CHOICES_MAX)
+        return err_set(p->e, ST_INVALID, where,
+                       "has %zu strings; at most %d are accepted", v->n,
+                       CHOICES_MAX);
+    list = arena_array(p->a, v->n, sizeof(*list));
+    if (!list)
+        return body_full(p->e);
+    p->out->choice = list;
+    for (const struct json *c = v->child; c; c = c->next, i++) {
+        enum st st = add_choice(p, c, i, list);
+
+        if (st)
+            return st;
+        bytes += c->str.n;
+    }
+    if (bytes > CHOICE_BYTES_MAX)
+        return err_set(p->e, ST_INVALID, where,
+                       "more than %d KiB of strings",
+                       CHOICE_BYTES_MAX / 1024);
+    return ST_OK;
 }
 
-enum st body_shape(struct body_parse *p, bool chat)
+enum st body_structured(struct body_parse *p)
 {
-    enum st st = take_response_format(p, chat);
+    const struct json *choice = compat_get(p->root,
+                                           "structured_outputs.choice");
 
-    return st ? st : take_structured(p);
+    if (!body_get(p->root, "structured_outputs"))
+        return ST_OK;
+    if (!choice)
+        return err_set(p->e, ST_INVALID, "structured_outputs",
+                       "must hold choice, a list of strings");
+    if (p->out->chat.form != FORM_TEXT)
+        return err_set(p->e, ST_INVALID, "structured_outputs",
+                       "does not go with a response_format of JSON");
+    return take_choice(p, choice);
 }

@@ -2,113 +2,72 @@
 
 #include <math.h>
 
-#define H USE_HONOURED
-#define X USE_EXTENSION
-#define N USE_NEUTRAL
-#define R USE_REFUSED
-#define ANY -HUGE_VAL, HUGE_VAL
-#define NO_SHAPE "a choice of one string; this version has no grammars"
+#define WHOLE_MAX 9007199254740992.0 /* 2^53: doubles below are exact */
 
-/* name, {chat, completions}, type, min, max, above, harmless, accepts, dflt */
-static const struct compat_field fields[] = {
-    {"messages", {H, 0}, TYPE_OWN, 0, 0, 0, 0,
-     "a list with a user message; text content, tool calls and results", NULL},
-    {"prompt", {0, H}, TYPE_OWN, 0, 0, 0, 0,
-     "a string, a list of strings, token ids, or a list of lists of them",
-     NULL},
-    {"model", {H, H}, TYPE_STR, 0, 0, 0, 0, NULL, "the default model"},
-    {"stream", {H, H}, TYPE_BOOL, 0, 0, 0, 0, NULL, "false"},
-    {"stream_options", {H, H}, TYPE_OWN, 0, 0, 0, 0,
-     "an object; include_usage is true or false", NULL},
-    {"max_tokens", {H, H}, TYPE_INT, 1, HUGE_VAL, 0, 0, NULL,
-     "default-max-tokens of the server"},
-    {"max_completion_tokens", {H, X}, TYPE_INT, 1, HUGE_VAL, 0, 0, NULL,
-     "max_tokens; both with different values are refused"},
-    {"stop", {H, H}, TYPE_OWN, 0, 0, 0, 0,
-     "a string or a list of at most 16 strings; empty ones are ignored",
-     NULL},
-    {"temperature", {H, H}, TYPE_NUM, 0, 2, 0, 0, NULL, "1"},
-    {"top_p", {H, H}, TYPE_NUM, 0, 1, true, 0, NULL, "1"},
-    {"top_k", {X, X}, TYPE_INT, 0, HUGE_VAL, 0, 0, NULL, "0 (off)"},
-    {"min_p", {X, X}, TYPE_NUM, 0, 1, 0, 0, NULL, "0 (off)"},
-    {"seed", {H, H}, TYPE_INT, ANY, 0, 0, NULL, "a new one per request"},
-    {"n", {H, H}, TYPE_INT, 1, 16, 0, 0, NULL, "1; with stream only 1"},
-    {"reasoning_effort", {H, 0}, TYPE_OWN, 0, 0, 0, 0,
-     "none, minimal or off (no reasoning); low, medium, high, xhigh, max or a "
-     "number, as far as the chat format knows it",
-     "thinking of the server"},
-    {"thinking_effort", {X, 0}, TYPE_OWN, 0, 0, 0, 0,
-     "the words of reasoning_effort", NULL},
-    {"thinking", {X, 0}, TYPE_BOOL, 0, 0, 0, 0, NULL, NULL},
-    {"enable_thinking", {X, 0}, TYPE_BOOL, 0, 0, 0, 0, NULL, NULL},
-    {"chat_template_kwargs", {X, 0}, TYPE_OWN, 0, 0, 0, 0,
-     "an object for the chat template; enable_thinking is true or false",
-     NULL},
-    {"add_generation_prompt", {X, 0}, TYPE_BOOL, 0, 0, 0, 0, NULL,
-     "true; a request that opens no turn is not answered"},
-    {"structured_outputs", {X, X}, TYPE_OWN, 0, 0, 0, 0, NO_SHAPE, NULL},
-    {"response_format", {H, H}, TYPE_OWN, 0, 0, 0, 0,
-     "{\"type\":\"text\"}; JSON is not in this version", "text"},
-    {"modalities", {R, 0}, TYPE_OWN, 0, 0, 0, OK_TEXT_LIST,
-     "this server answers with text", "[\"text\"]"},
-    {"logprobs", {R, R}, TYPE_OWN, 0, 0, 0, OK_FALSE | OK_ZERO,
-     "log-probabilities are not in this version", "false"},
-    {"top_logprobs", {R, 0}, TYPE_OWN, 0, 0, 0, OK_ZERO,
-     "log-probabilities are not in this version", "0"},
-    {"tools", {H, 0}, TYPE_OWN, 0, 0, 0, 0,
-     "a list of at most 128 functions, 256 KiB in all; strict is accepted, "
-     "not enforced", NULL},
-    {"tool_choice", {H, 0}, TYPE_OWN, 0, 0, 0, 0,
-     "none or auto; required and a named function are not in this version",
-     "auto"},
-    {"parallel_tool_calls", {H, 0}, TYPE_BOOL, 0, 0, 0, 0, NULL, "true"},
-    {"functions", {R, 0}, TYPE_OWN, 0, 0, 0, OK_EMPTY, "use tools", NULL},
-    {"function_call", {R, 0}, TYPE_OWN, 0, 0, 0, OK_AUTO, "use tool_choice",
-     NULL},
-    {"presence_penalty", {R, R}, TYPE_OWN, 0, 0, 0, OK_ZERO,
-     "penalties are not in this version", "0"},
-    {"frequency_penalty", {R, R}, TYPE_OWN, 0, 0, 0, OK_ZERO,
-     "penalties are not in this version", "0"},
-    {"repetition_penalty", {R, R}, TYPE_OWN, 0, 0, 0, OK_ONE,
-     "penalties are not in this version", "1"},
-    {"no_repeat_ngram_size", {R, R}, TYPE_OWN, 0, 0, 0, OK_ZERO,
-     "penalties are not in this version", "0"},
-    {"logit_bias", {R, R}, TYPE_OWN, 0, 0, 0, OK_EMPTY,
-     "biases are not in this version", "{}"},
-    {"audio", {R, 0}, TYPE_OWN, 0, 0, 0, 0, "this server answers with text",
-     NULL},
-    {"web_search_options", {R, 0}, TYPE_OWN, 0, 0, 0, 0,
-     "this server does not search", NULL},
-    {"verbosity", {R, 0}, TYPE_OWN, 0, 0, 0, 0, "ask for it in the prompt",
-     NULL},
-    {"best_of", {0, H}, TYPE_OWN, 0, 0, 0, 0, "1, or the value of n", "1"},
-    {"echo", {0, R}, TYPE_OWN, 0, 0, 0, OK_FALSE,
-     "the prompt is not sent back", "false"},
-    {"suffix", {0, R}, TYPE_OWN, 0, 0, 0, OK_EMPTY,
-     "insertion is not in this version", NULL},
-    {"user", {N, N}, TYPE_OWN, 0, 0, 0, 0, NULL, NULL},
-    {"metadata", {N, 0}, TYPE_OWN, 0, 0, 0, 0, NULL, NULL},
-    {"store", {N, 0}, TYPE_OWN, 0, 0, 0, 0, NULL, NULL},
-    {"service_tier", {N, 0}, TYPE_OWN, 0, 0, 0, 0, NULL, NULL},
-    {"prompt_cache_key", {N, 0}, TYPE_OWN, 0, 0, 0, 0, NULL, NULL},
-    {"prompt_cache_retention", {N, 0}, TYPE_OWN, 0, 0, 0, 0, NULL, NULL},
-    {"safety_identifier", {N, 0}, TYPE_OWN, 0, 0, 0, 0, NULL, NULL},
-    {"prediction", {N, 0}, TYPE_OWN, 0, 0, 0, 0, NULL, NULL},
-};
+/* --- values -------------------------------------------------------------- */
 
-const struct compat_field *compat_fields(size_t *n)
+static const struct json *member(const struct json *o, const char *key,
+                                 size_t n)
 {
-    *n = sizeof(fields) / sizeof(fields[0]);
-    return fields;
-}
-
-const struct compat_field *compat_find(const char *name)
-{
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-        if (!strcmp(fields[i].name, name))
-            return &fields[i];
+    if (!o || o->type != JSON_OBJ)
+        return NULL;
+    for (const struct json *v = o->child; v; v = v->next)
+        if (v->key.n == n && !memcmp(v->key.s, key, n))
+            return v;
     return NULL;
 }
+
+const struct json *compat_get(const struct json *body, const char *name)
+{
+    const struct json *v = body;
+    size_t n;
+
+    for (;; name += n + 1) {
+        n = strcspn(name, ".");
+        v = member(v, name, n);
+        if (!v || v->type == JSON_NULL)
+            return NULL;
+        if (!name[n])
+            return v;
+    }
+}
+
+bool compat_whole(const struct json *v, int64_t *out)
+{
+    if (v->type != JSON_NUM)
+        return false;
+    if (v->is_int) {
+        *out = v->i;
+        return true;
+    }
+    if (!(fabs(v->d) <= WHOLE_MAX) || v->d != floor(v->d))
+        return false;
+    *out = (int64_t)v->d;
+    return true;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
+}
+
+const char *compat_word(const char *const *words, const struct json *v)
+{
+    if (v->type != JSON_STR)
+        return NULL;
+    for (size_t w = 0; words[w]; w++) {
+        size_t i = 0;
+
+        while (i < v->str.n && words[w][i] &&
+               lower(v->str.s[i]) == words[w][i])
+            i++;
+        if (i == v->str.n && !words[w][i])
+            return words[w];
+    }
+    return NULL;
+}
+
+/* --- in words ------------------------------------------------------------ */
 
 const char *compat_use_name(enum compat_use u)
 {
@@ -125,14 +84,41 @@ const char *compat_use_name(enum compat_use u)
 
 static void add_number(const struct compat_field *f, struct buf *out)
 {
-    buf_puts(out, f->type == TYPE_INT ? "an integer" : "a number");
+    buf_puts(out, f->types & TYPE_INT ? "an integer" : "a number");
     if (isinf(f->min) && isinf(f->max))
         return;
     if (isinf(f->max))
-        buf_printf(out, " of at least %g", f->min);
+        buf_printf(out, " of at least %.10g", f->min);
     else
-        buf_printf(out, f->above ? " above %g and up to %g" : " from %g to %g",
-                   f->min, f->max);
+        buf_printf(out, f->above ? " above %.10g and up to %.10g"
+                                 : " from %.10g to %.10g", f->min, f->max);
+}
+
+static void add_words(const char *const *words, struct buf *out)
+{
+    for (size_t i = 0; words[i]; i++)
+        buf_printf(out, "%s%s", !i ? "" : words[i + 1] ? ", " : " or ",
+                   words[i]);
+}
+
+static void add_types(const struct compat_field *f, struct buf *out)
+{
+    for (unsigned t = TYPE_BOOL; t <= TYPE_OBJ; t <<= 1) {
+        if (!(f->types & t))
+            continue;
+        if (out->n)
+            buf_puts(out, ", or ");
+        if (t == TYPE_BOOL)
+            buf_puts(out, "true or false");
+        else if (t == TYPE_STR)
+            buf_puts(out, "a string");
+        else if (t == TYPE_WORD)
+            add_words(f->words, out);
+        else if (t == TYPE_OBJ)
+            buf_puts(out, "an object");
+        else
+            add_number(f, out);
+    }
 }
 
 static void add_harmless(unsigned ok, struct buf *out)
@@ -141,9 +127,10 @@ static void add_harmless(unsigned ok, struct buf *out)
         unsigned flag;
         const char *word;
     } words[] = {
-        {OK_FALSE, "false"},    {OK_ZERO, "0"},
-        {OK_ONE, "1"},          {OK_EMPTY, "an empty value"},
-        {OK_AUTO, "none or auto"}, {OK_TEXT_LIST, "[\"text\"]"},
+        {OK_FALSE, "false"},
+        {OK_EMPTY, "an empty value"},
+        {OK_AUTO, "none or auto"},
+        {OK_TEXT_LIST, "[\"text\"]"},
     };
 
     buf_puts(out, "only null");
@@ -162,22 +149,15 @@ void compat_accepts(const struct compat_field *f, struct buf *out)
         buf_printf(out, " (%s)", f->accepts);
         return;
     }
-    switch (f->type) {
-    case TYPE_OWN:
-        buf_puts(out, f->accepts ? f->accepts : "anything");
-        break;
-    case TYPE_BOOL:
-        buf_puts(out, "true or false");
-        break;
-    case TYPE_STR:
-        buf_puts(out, "a string");
-        break;
-    case TYPE_INT:
-    case TYPE_NUM:
-        add_number(f, out);
-        break;
-    }
+    if (f->accepts)
+        buf_puts(out, f->accepts);
+    else if (f->types)
+        add_types(f, out);
+    else
+        buf_puts(out, "anything");
 }
+
+/* --- checking ------------------------------------------------------------ */
 
 static bool is_harmless(unsigned ok, const struct json *v)
 {
@@ -187,8 +167,7 @@ static bool is_harmless(unsigned ok, const struct json *v)
     case JSON_BOOL:
         return (ok & OK_FALSE) && !v->boolean;
     case JSON_NUM:
-        return ((ok & OK_ZERO) && v->d == 0.0) ||
-               ((ok & OK_ONE) && v->d == 1.0);
+        break;
     case JSON_STR:
         return ((ok & OK_EMPTY) && !v->str.n) ||
                ((ok & OK_AUTO) && (json_is(v, "none") || json_is(v, "auto")));
@@ -201,21 +180,30 @@ static bool is_harmless(unsigned ok, const struct json *v)
     return false;
 }
 
+static bool in_range(const struct compat_field *f, double d)
+{
+    return d >= f->min && d <= f->max && !(f->above && d == f->min);
+}
+
 static bool is_accepted(const struct compat_field *f, const struct json *v)
 {
-    switch (f->type) {
-    case TYPE_OWN:
-        return true;
-    case TYPE_BOOL:
-        return v->type == JSON_BOOL;
-    case TYPE_STR:
-        return v->type == JSON_STR;
-    case TYPE_INT:
-        return v->type == JSON_NUM && v->is_int && (double)v->i >= f->min &&
-               (double)v->i <= f->max;
-    case TYPE_NUM:
-        return v->type == JSON_NUM && v->d >= f->min && v->d <= f->max &&
-               !(f->above && v->d == f->min);
+    int64_t whole;
+
+    switch (v->type) {
+    case JSON_BOOL:
+        return f->types & TYPE_BOOL;
+    case JSON_NUM:
+        if (f->types & TYPE_INT)
+            return compat_whole(v, &whole) && in_range(f, (double)whole);
+        return (f->types & TYPE_NUM) && isfinite(v->d) && in_range(f, v->d);
+    case JSON_STR:
+        return (f->types & TYPE_STR) ||
+               ((f->types & TYPE_WORD) && compat_word(f->words, v));
+    case JSON_OBJ:
+        return f->types & TYPE_OBJ;
+    case JSON_ARR:
+    case JSON_NULL:
+        break;
     }
     return false;
 }
@@ -235,11 +223,14 @@ static enum st refuse(const struct compat_field *f, struct err *e)
 enum st compat_check(enum compat_wire wire, const struct json *body,
                      struct err *e)
 {
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-        const struct compat_field *f = &fields[i];
-        const struct json *v = json_get(body, f->name);
+    size_t n;
+    const struct compat_field *fields = compat_fields(&n);
 
-        if (!v || v->type == JSON_NULL)
+    for (size_t i = 0; i < n; i++) {
+        const struct compat_field *f = &fields[i];
+        const struct json *v = compat_get(body, f->name);
+
+        if (!v)
             continue;
         switch (f->use[wire]) {
         case USE_NONE:
@@ -251,7 +242,7 @@ enum st compat_check(enum compat_wire wire, const struct json *body,
             break;
         case USE_HONOURED:
         case USE_EXTENSION:
-            if (!is_accepted(f, v))
+            if (f->types && !is_accepted(f, v))
                 return refuse(f, e);
             break;
         }

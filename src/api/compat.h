@@ -10,7 +10,8 @@
  *   neutral    accepted; by its own definition it does not change an answer
  *   refused    400 naming the field, unless its value asks for nothing
  *
- * A field that is not in the table passes. null always means absent.
+ * A field that is not in the table passes, at the top and within a field.
+ * null always means absent.
  * Sources: settled.md, then spec tandem.md section 4.
  */
 #ifndef API_COMPAT_H
@@ -29,46 +30,59 @@ enum compat_use {
     USE_REFUSED,
 };
 
+/* What a value may be; 0: a rule of its own in body*.c, `accepts` says it. */
 enum compat_type {
-    TYPE_OWN, /* a rule of its own in body.c; `accepts` says it */
-    TYPE_BOOL,
-    TYPE_INT,
-    TYPE_NUM,
-    TYPE_STR,
+    TYPE_BOOL = 1,
+    TYPE_INT = 2,  /* a whole number; 5.0 and 1e2 are whole */
+    TYPE_NUM = 4,
+    TYPE_STR = 8,
+    TYPE_WORD = 16, /* a string of `words`, in any case */
+    TYPE_OBJ = 32,
 };
 
 /* Values of a refused field that ask for nothing, and so are accepted. */
 enum compat_harmless {
     OK_FALSE = 1,
-    OK_ZERO = 2,
-    OK_ONE = 4,
-    OK_EMPTY = 8,      /* "", [] and {} */
-    OK_AUTO = 16,      /* "none" and "auto" */
-    OK_TEXT_LIST = 32, /* ["text"] */
+    OK_EMPTY = 2,      /* "", [] and {} */
+    OK_AUTO = 4,     /* "none" and "auto" */
+    OK_TEXT_LIST = 8, /* ["text"] */
 };
 
 struct compat_field {
-    const char *name;
+    const char *name;          /* "a.b": member b of the object a; the row of
+                                * a is before it */
     enum compat_use use[WIRE_COUNT];
-    enum compat_type type; /* honoured and extension */
-    double min, max;       /* TYPE_INT, TYPE_NUM; max HUGE_VAL: none */
-    bool above;            /* min itself is not accepted */
-    unsigned harmless;     /* refused: enum compat_harmless */
-    const char *accepts;   /* in words, TYPE_OWN and refused with a hint */
-    const char *dflt;      /* what absence means; NULL: nothing */
+    unsigned types;            /* honoured, extension: enum compat_type */
+    double min, max;           /* TYPE_INT, TYPE_NUM; max HUGE_VAL: none */
+    bool above;                /* min itself is not accepted */
+    const char *const *words;  /* TYPE_WORD; ends with NULL */
+    unsigned harmless;         /* refused: enum compat_harmless */
+    const char *accepts;       /* in words, when types do not say all, and
+                                * refused with a hint */
+    const char *dflt;          /* what absence means; NULL: nothing */
 };
 
-/* The rows in order, the order in which a body is checked. */
+/*
+ * The rows in order, the order in which a body is checked. A field whose rule
+ * differs between the two bodies has a row for each.
+ */
 const struct compat_field *compat_fields(size_t *n);
-const struct compat_field *compat_find(const char *name);
+
+/* The value at a row's name, dots followed; NULL: absent or null. */
+const struct json *compat_get(const struct json *body, const char *name);
+/* TYPE_INT: is it whole, and within int64? 5.0 is; 1.5 and 1e30 are not. */
+bool compat_whole(const struct json *v, int64_t *out);
+/* The entry of `words` that a string is, in any case; NULL: none. */
+const char *compat_word(const char *const *words, const struct json *v);
+extern const char *const compat_efforts[]; /* every word of reasoning_effort */
 
 /* "a number from 0 to 2": appended to `out`. */
 void compat_accepts(const struct compat_field *f, struct buf *out);
 const char *compat_use_name(enum compat_use u);
 
 /*
- * Check every top-level field of a body that the table can decide by itself.
- * Errors: ST_INVALID, `where` = the field.
+ * Check every field of a body that the table can decide by itself.
+ * Errors: ST_INVALID, `where` = the row's name.
  */
 enum st compat_check(enum compat_wire wire, const struct json *body,
                      struct err *e) MUST_CHECK;

@@ -5,8 +5,8 @@ libp_api_a_SOURCES = \
 	src/api/body.c src/api/body.h src/api/body_int.h \
 	src/api/body_msgs.c src/api/body_history.c \
 	src/api/body_tools.c src/api/body_think.c src/api/body_shape.c \
-	src/api/body_prompt.c \
-	src/api/compat.c src/api/compat.h \
+	src/api/body_prompt.c src/api/body_bias.c \
+	src/api/compat.c src/api/compat.h src/api/compat_fields.c \
 	src/api/error.c src/api/error.h \
 	src/api/api.c src/api/context.h \
 	src/api/route.c src/api/route.h src/api/handlers.h \

