@@ -1,5 +1,8 @@
 #include "text/bpe.h"
 
+/* Of a word that spells a token: its merges may lead elsewhere. */
+enum { WHOLE_UNKNOWN, WHOLE_YES, WHOLE_NO };
+
 static uint64_t pair_hash(int32_t left, int32_t right)
 {
     uint64_t h = ((uint64_t)(uint32_t)left << 32 | (uint32_t)right) *
@@ -22,6 +25,7 @@ static struct bpe_pair *pair_at(const struct bpe *b, int32_t left,
 void bpe_release(struct bpe *b)
 {
     free(b->pair);
+    free(b->whole);
     *b = (struct bpe){0};
 }
 
@@ -70,8 +74,11 @@ enum st bpe_init(struct bpe *b, const struct lex *lex,
             longest = spec->merges[i].n;
     b->pair = mem_try_array(slots, sizeof(*b->pair));
     b->mask = slots - 1;
+    b->whole = mem_try_array(lex->n, sizeof(*b->whole));
     tmp = mem_try(longest);
-    if (b->pair && tmp) {
+    if (b->pair && b->whole && tmp) {
+        for (size_t i = 0; i < lex->n; i++)
+            atomic_init(&b->whole[i], WHOLE_UNKNOWN);
         for (size_t i = 0; i < slots; i++)
             b->pair[i].left = -1;
         for (size_t i = 0; i < spec->n_merges && !st; i++)
@@ -102,21 +109,13 @@ static bool rule(const void *arg, const struct merge_sym *l,
     return true;
 }
 
-enum st bpe_word(const struct bpe *b, struct merge *m, const char *s, size_t n,
-                 struct ids *out, struct err *e)
+/* The merges of one word. */
+static enum st merged(const struct bpe *b, struct merge *m, const char *s,
+                      size_t n, struct ids *out, struct err *e)
 {
     const struct lex *x = b->lex;
-    enum st st;
+    enum st st = merge_begin(m, n, e);
 
-    if (b->ignore_merges && n <= x->longest) {
-        int32_t id = lex_find_piece(x, s, n);
-
-        if (id >= 0) {
-            ids_add(out, id);
-            return ST_OK;
-        }
-    }
-    st = merge_begin(m, n, e);
     if (st)
         return st;
     for (size_t i = 0; i < n; i++) {
@@ -131,5 +130,30 @@ enum st bpe_word(const struct bpe *b, struct merge *m, const char *s, size_t n,
         ids_add(out, id >= 0 ? id
                              : x->byte_id[(unsigned char)s[m->sym[i].pos]]);
     }
+    return st;
+}
+
+enum st bpe_word(const struct bpe *b, struct merge *m, const char *s, size_t n,
+                 struct ids *out, struct err *e)
+{
+    int32_t id = n <= b->lex->longest ? lex_find_piece(b->lex, s, n) : -1;
+    unsigned char whole = WHOLE_NO;
+    size_t before = out->n;
+    enum st st;
+
+    if (id >= 0)
+        whole = b->ignore_merges ? WHOLE_YES
+                                 : atomic_load_explicit(&b->whole[id],
+                                                        memory_order_relaxed);
+    if (whole == WHOLE_YES) {
+        ids_add(out, id);
+        return ST_OK;
+    }
+    st = merged(b, m, s, n, out, e);
+    if (!st && !out->failed && whole == WHOLE_UNKNOWN)
+        atomic_store_explicit(&b->whole[id],
+                              out->n == before + 1 && out->p[before] == id
+                                  ? WHOLE_YES : WHOLE_NO,
+                              memory_order_relaxed);
     return st;
 }
