@@ -222,6 +222,32 @@ static enum st take_fields(struct body_parse *p, enum compat_wire wire)
     return st ? st : body_bias(p);
 }
 
+/* A copy of the body with the members that the table has: a million others
+ * would be walked for every row. */
+static const struct json *known_fields(struct arena *a, const struct json *o)
+{
+    struct json *copy = arena_alloc(a, sizeof(*copy));
+    struct json **link;
+
+    if (!copy)
+        return NULL;
+    *copy = *o;
+    copy->n = 0;
+    link = &copy->child;
+    for (const struct json *v = o->child; v; v = v->next) {
+        if (!compat_known(v->key))
+            continue;
+        *link = arena_alloc(a, sizeof(**link));
+        if (!*link)
+            return NULL;
+        **link = *v;
+        link = &(*link)->next;
+        copy->n++;
+    }
+    *link = NULL;
+    return copy;
+}
+
 static enum st parse(struct body *out, struct arena *a, struct text json,
                      enum compat_wire wire, struct err *e)
 {
@@ -241,6 +267,9 @@ static enum st parse(struct body *out, struct arena *a, struct text json,
         return err_set(e, ST_INVALID, "", "the body must be a JSON object, "
                                           "not %s",
                        json_type_name(p.root));
+    p.root = known_fields(a, p.root);
+    if (!p.root)
+        return body_full(e);
     st = wire == WIRE_CHAT ? body_messages(&p) : body_prompts(&p);
     if (!st)
         st = take_fields(&p, wire);

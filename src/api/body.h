@@ -60,6 +60,8 @@ struct body { /* everything in the arena */
     struct chat_req chat;           /* chat only */
     const struct prompt *prompts;   /* completions only: [n_prompts] >= 1 */
     size_t n_prompts;
+    bool prompt_list;               /* they were in a list: errors name
+                                     * prompt[i] */
     bool stream;
     enum { USAGE_DEFAULT, USAGE_YES, USAGE_NO } include_usage;
     int32_t max_tokens;             /* 0: not given; at most 2^24 */

@@ -65,13 +65,19 @@ enum st body_prompts(struct body_parse *p)
         return body_full(p->e);
     p->out->prompts = list;
     p->out->n_prompts = many ? v->n : 1;
+    p->out->prompt_list = many;
     if (!many)
         return take_one(p, list, v, "prompt");
     for (const struct json *c = v->child; c && !st; c = c->next, i++) {
         char where[32];
 
         snprintf(where, sizeof(where), "prompt[%zu]", i);
-        st = take_one(p, &list[i], c, where);
+        if (c->type != v->child->type)
+            st = err_set(p->e, ST_INVALID, where,
+                         "must be %s, like the first of its list",
+                         json_type_name(v->child));
+        else
+            st = take_one(p, &list[i], c, where);
     }
     return st;
 }

@@ -32,6 +32,17 @@ const struct json *compat_get(const struct json *body, const char *name)
     }
 }
 
+bool compat_known(struct text field)
+{
+    size_t n;
+    const struct compat_field *f = compat_fields(&n);
+
+    for (size_t i = 0; i < n && field.n; i++)
+        if (f[i].name[0] == field.s[0] && text_is(field, f[i].name))
+            return true;
+    return false;
+}
+
 bool compat_whole(const struct json *v, int64_t *out)
 {
     if (v->type != JSON_NUM)

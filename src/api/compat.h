@@ -68,6 +68,9 @@ struct compat_field {
  */
 const struct compat_field *compat_fields(size_t *n);
 
+/* Is it a top-level field with a row? */
+bool compat_known(struct text field);
+
 /* The value at a row's name, dots followed; NULL: absent or null. */
 const struct json *compat_get(const struct json *body, const char *name);
 /* TYPE_INT: is it whole, and within int64? 5.0 is; 1.5 and 1e30 are not. */

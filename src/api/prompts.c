@@ -113,23 +113,43 @@ enum st prompts_chat(struct prompt_ids *p, const struct catalog_model *m,
     p->format = m->format;
     segments_init(&segments, a);
     st = format_render(m->format, &b->chat, &segments, &p->think_open, e);
-    return st ? st : encode(p, &segments, m->tok, e);
+    if (!st)
+        st = encode(p, &segments, m->tok, e);
+    if (!st && !p->of[p->n - 1].n)
+        st = err_set(e, ST_INVALID, "messages",
+                     "the chat format in use makes no prompt of them");
+    return st;
+}
+
+/* What prompt i was called in the request. */
+static void name_of(const struct body *b, size_t i, char *out, size_t n)
+{
+    if (b->prompt_list)
+        snprintf(out, n, "prompt[%zu]", i);
+    else
+        snprintf(out, n, "prompt");
 }
 
 static enum st take_ids(struct prompt_ids *p, const struct catalog_model *m,
-                        const struct prompt *prompt, struct err *e)
+                        const struct body *b, size_t i, struct err *e)
 {
+    const struct prompt *prompt = &b->prompts[i];
     int64_t vocab = (int64_t)tok_count(m->tok);
     struct ids *out = next(p);
     enum st st = check_context(p, prompt->n_ids, e);
 
-    for (size_t i = 0; i < prompt->n_ids && !st; i++) {
-        if (prompt->ids[i] < 0 || prompt->ids[i] >= vocab)
-            return err_set(e, ST_INVALID, "prompt",
+    for (size_t j = 0; j < prompt->n_ids && !st; j++) {
+        if (prompt->ids[j] < 0 || prompt->ids[j] >= vocab) {
+            char name[32], where[64];
+
+            name_of(b, i, name, sizeof(name));
+            snprintf(where, sizeof(where), "%s[%zu]", name, j);
+            return err_set(e, ST_INVALID, where,
                            "token id %d is not in the vocabulary "
-                           "(0 to %lld)", prompt->ids[i],
+                           "(0 to %lld)", prompt->ids[j],
                            (long long)vocab - 1);
-        ids_add(out, prompt->ids[i]);
+        }
+        ids_add(out, prompt->ids[j]);
     }
     if (!st && out->failed)
         st = err_set(e, ST_NOMEM, "", "no memory for this request");
@@ -137,9 +157,10 @@ static enum st take_ids(struct prompt_ids *p, const struct catalog_model *m,
 }
 
 static enum st take_text(struct prompt_ids *p, const struct catalog_model *m,
-                         const struct prompt *prompt, struct arena *a,
+                         const struct body *b, size_t i, struct arena *a,
                          struct err *e)
 {
+    const struct prompt *prompt = &b->prompts[i];
     struct segments segments;
     enum st st;
 
@@ -147,7 +168,7 @@ static enum st take_text(struct prompt_ids *p, const struct catalog_model *m,
     segments_add(&segments, TOK_CONTENT, prompt->text.s, prompt->text.n);
     st = encode(p, &segments, m->tok, e);
     if (!st && !p->of[p->n - 1].n)
-        st = err_set(e, ST_INVALID, "prompt", "it has no tokens");
+        st = err_set(e, ST_INVALID, "", "it has no tokens");
     return st;
 }
 
@@ -157,10 +178,10 @@ enum st prompts_text(struct prompt_ids *p, const struct catalog_model *m,
     enum st st = ST_OK;
 
     for (size_t i = 0; i < b->n_prompts && !st; i++) {
-        const struct prompt *prompt = &b->prompts[i];
-
-        st = prompt->ids ? take_ids(p, m, prompt, e)
-                         : take_text(p, m, prompt, a, e);
+        st = b->prompts[i].ids ? take_ids(p, m, b, i, e)
+                               : take_text(p, m, b, i, a, e);
+        if (st && st != ST_NOMEM && !e->where[0])
+            name_of(b, i, e->where, sizeof(e->where));
     }
     return st;
 }

@@ -1,10 +1,14 @@
 /* Request bodies: whatever is accepted is whole, whatever is not is one error
- * object of valid JSON. The first byte chooses the route. */
+ * object of valid JSON that names a field of the table and shows nothing of
+ * what was sent. The first byte chooses the route. */
 #include "api/body.h"
+#include "api/compat.h"
 #include "api/error.h"
 #include "base/utf8.h"
 #include "chat/history.h"
 #include "json/read.h"
+
+#include <math.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -45,13 +49,72 @@ static void check_tools(const struct body *b)
     BUG_ON(r->tool_choice == TOOLS_NAMED && !b->n_offered);
 }
 
+static void check_sampling(const struct body *b)
+{
+    const struct sampling *s = &b->sampling;
+
+    BUG_ON(!(s->top_p > 0 && s->top_p <= 1));
+    BUG_ON(!(s->temperature >= 0 && s->temperature <= 2));
+    BUG_ON(!(s->min_p >= 0 && s->min_p <= 1) || s->top_k < 0);
+    BUG_ON(!(fabsf(s->presence) <= 2 && fabsf(s->frequency) <= 2));
+    BUG_ON(!(s->repetition > 0 && s->repetition <= 100));
+    BUG_ON(b->no_repeat_ngram < 0 || b->no_repeat_ngram == 1 ||
+           b->no_repeat_ngram > 64);
+    BUG_ON(b->n_bias > BIAS_MAX || (b->n_bias > 0) != (b->bias != NULL));
+    for (size_t i = 0; i < b->n_bias; i++) {
+        BUG_ON(b->bias[i].id < 0 ||
+               (i && b->bias[i].id <= b->bias[i - 1].id));
+        BUG_ON(!(fabsf(b->bias[i].value) <= 100 && b->bias[i].value != 0));
+    }
+}
+
+static void check_logprobs(const struct body *b, bool completion)
+{
+    BUG_ON(b->top_logprobs < 0);
+    BUG_ON(b->top_logprobs > (completion ? 5 : TOP_LOGPROBS_MAX));
+    BUG_ON(b->top_logprobs && !b->logprobs);
+}
+
+static void check_choice(const struct body *b)
+{
+    size_t bytes = 0;
+
+    BUG_ON(b->n_choice > CHOICES_MAX);
+    BUG_ON(b->n_choice && b->chat.form != FORM_TEXT);
+    for (size_t i = 0; i < b->n_choice; i++) {
+        check_text(b->choice[i]);
+        BUG_ON(!b->choice[i].n);
+        bytes += b->choice[i].n;
+        for (size_t k = 0; k < i; k++)
+            BUG_ON(text_same(b->choice[i], b->choice[k]));
+    }
+    BUG_ON(bytes > CHOICE_BYTES_MAX);
+}
+
+static void check_think(const struct body *b)
+{
+    const struct think_ask *t = &b->think;
+    const struct chat_req *r = &b->chat;
+    bool effort = r->effort.n || r->effort_n >= 0;
+
+    BUG_ON(t->cap < -1 || t->cap > (int64_t)1 << 31 || r->effort_n < -1);
+    BUG_ON(t->word_cap < 0 || (t->word_cap && !r->effort.n));
+    BUG_ON(r->effort.n && r->effort_n >= 0);
+    BUG_ON(t->asked && r->think != THINK_ON);
+    BUG_ON(effort && (r->think != THINK_ON || !t->asked));
+    BUG_ON((t->field != NULL) != (r->think != THINK_DEFAULT));
+    BUG_ON(b->reasoning_format > REASON_BOTH);
+}
+
 static void check_body(const struct body *b, bool completion)
 {
     bool user = false;
 
     BUG_ON(b->n < 1 || b->n > 16 || b->max_tokens < 0);
-    BUG_ON(!(b->sampling.top_p > 0 && b->sampling.top_p <= 1));
-    BUG_ON(!(b->sampling.temperature >= 0 && b->sampling.temperature <= 2));
+    BUG_ON(b->stream && (b->n > 1 || b->n_prompts > 1));
+    check_sampling(b);
+    check_logprobs(b, completion);
+    check_choice(b);
     BUG_ON(b->n_stops > STOPS_MAX);
     for (size_t i = 0; i < b->n_stops; i++) {
         check_text(b->stops[i]);
@@ -62,12 +125,28 @@ static void check_body(const struct body *b, bool completion)
         user = user || b->chat.messages[i].role == ROLE_USER;
     }
     BUG_ON(!completion && !user);
-    if (!completion)
+    if (!completion) {
         check_tools(b);
+        check_think(b);
+    }
     (void)!history_check_strict(&b->chat, NULL);
     BUG_ON(completion && !b->n_prompts);
+    BUG_ON(b->n_prompts * (size_t)b->n > PROMPTS_MAX);
     for (size_t i = 0; i < b->n_prompts; i++)
         BUG_ON(!b->prompts[i].n_ids && !b->prompts[i].text.n);
+}
+
+/* The body itself, or a path that begins with a field of the table. */
+static void check_where(const struct err *e)
+{
+    size_t n = strcspn(e->where, ".[");
+
+    BUG_ON(!e->text[0]);
+    for (const char *s = e->text; *s; s++)
+        BUG_ON((unsigned char)*s < 0x20 || (unsigned char)*s > 0x7e);
+    BUG_ON(e->where[strspn(e->where, "abcdefghijklmnopqrstuvwxyz"
+                                     "0123456789_.[]")]);
+    BUG_ON(n && !compat_known((struct text){e->where, n}));
 }
 
 static void check_error(const struct err *e)
@@ -77,6 +156,7 @@ static void check_error(const struct err *e)
     struct err again = {0};
     const struct json *root;
 
+    check_where(e);
     arena_init(&a, 1u << 20);
     buf_init(&out, BUF_EVENT);
     api_error_json(&out, e);

@@ -426,7 +426,16 @@ static const struct row {
     {1, "{\"prompt\":[[1,2],[3]]}", OKAY},
     {1, "{\"prompt\":[[1,2],[]]}", "prompt[1]"},
     {1, "{\"prompt\":[[1,2],[3,\"x\"]]}", "prompt[1][1]"},
-    {1, "{\"prompt\":[\"a\",[3]]}", OKAY},
+    {1, "{\"prompt\":[[]]}", "prompt[0]"},
+    {1, "{\"prompt\":[\"a\",[3]]}", "prompt[1]"},
+    {1, "{\"prompt\":[\"a\",3]}", "prompt[1]"},
+    {1, "{\"prompt\":[[3],\"a\"]}", "prompt[1]"},
+    {1, "{\"prompt\":[[3],4]}", "prompt[1]"},
+    {1, "{\"prompt\":[[[3]]]}", "prompt[0][0]"},
+    {1, "{\"prompt\":[null]}", "prompt[0]"},
+    {1, "{\"prompt\":[true]}", "prompt[0]"},
+    {1, "{\"prompt\":[2147483648]}", "prompt[0]"},
+    {1, "{\"prompt\":[1,[2]]}", "prompt[1]"},
     {1, "{" P ",\"messages\":7}", OKAY},
     {1, "{\"prompt\":[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\","
         "\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\"]}", "prompt"},
@@ -534,13 +543,22 @@ static void test_values(void)
 
 static void test_prompts(void)
 {
-    const char *json = "{\"prompt\":[\"a\",[3,4]],\"seed\":0}";
+    static const char *const json[] = {
+        "{\"prompt\":[\"a\",\"b\"],\"seed\":0}",
+        "{\"prompt\":[[7],[3,4]]}",
+        "{\"prompt\":[3,4]}",
+    };
 
-    is_int(parse(WIRE_COMPLETION, json, strlen(json)), ST_OK, "two prompts");
+    is_int(parse(WIRE_COMPLETION, json[0], strlen(json[0])), ST_OK, "texts");
     is_int(body.n_prompts, 2, "two");
-    ok(TEXT_IS(body.prompts[0].text, "a") && !body.prompts[0].ids, "a text");
-    ok(body.prompts[1].n_ids == 2 && body.prompts[1].ids[1] == 4, "and ids");
-    ok(body.seed_given, "seed 0 was given");
+    ok(TEXT_IS(body.prompts[1].text, "b") && !body.prompts[1].ids, "in order");
+    ok(body.seed_given && body.prompt_list, "seed 0 was given, and a list");
+    is_int(parse(WIRE_COMPLETION, json[1], strlen(json[1])), ST_OK, "ids");
+    ok(body.n_prompts == 2 && body.prompts[1].n_ids == 2 &&
+           body.prompts[1].ids[1] == 4 && body.prompt_list, "of two prompts");
+    is_int(parse(WIRE_COMPLETION, json[2], strlen(json[2])), ST_OK, "ids");
+    ok(body.n_prompts == 1 && body.prompts[0].n_ids == 2 && !body.prompt_list,
+       "of one");
 }
 
 /* C01 */

@@ -391,10 +391,14 @@ static void no_prompts(void)
     static const int32_t negative[] = {5, -1};
     static const struct {
         struct prompt prompt;
-        const char *text;
+        bool list;
+        const char *where, *text;
     } rows[] = {
-        {{.text = {"", 0}}, "it has no tokens"},
-        {{.ids = negative, .n_ids = 2},
+        {{.text = {"", 0}}, false, "prompt", "it has no tokens"},
+        {{.text = {"", 0}}, true, "prompt[0]", "it has no tokens"},
+        {{.ids = negative, .n_ids = 2}, false, "prompt[1]",
+         "token id -1 is not in the vocabulary"},
+        {{.ids = negative, .n_ids = 2}, true, "prompt[0][1]",
          "token id -1 is not in the vocabulary"},
     };
     struct arena a;
@@ -402,14 +406,15 @@ static void no_prompts(void)
     scripts(WELL, "", &(struct setup){0});
     arena_init(&a, 1 << 20);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct body b = {.prompts = &rows[i].prompt, .n_prompts = 1};
+        struct body b = {.prompts = &rows[i].prompt, .n_prompts = 1,
+                         .prompt_list = rows[i].list};
         struct prompt_ids *p = mem_new(struct prompt_ids);
         struct err e = {0};
 
         p->context = 512;
         is_int(prompts_text(p, t.catalog.models, &b, &a, &e), ST_INVALID,
                "%s", rows[i].text);
-        ok(!strcmp(e.where, "prompt") && strstr(e.text, rows[i].text),
+        ok(!strcmp(e.where, rows[i].where) && strstr(e.text, rows[i].text),
            "says so (%s: %s)", e.where, e.text);
         prompts_release(p);
         free(p);
