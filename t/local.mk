@@ -20,7 +20,8 @@ t_unit_base_mem_LDADD = libp_base.a
 unit_tests += t/unit/gen_ring t/unit/gen_guide t/unit/kv_pages
 t_unit_gen_ring_LDADD = libp_gen.a libp_base.a
 t_unit_gen_guide_LDADD = libp_gen.a libp_base.a
-unit_tests += t/unit/gen_think
+unit_tests += t/unit/gen_think t/unit/gen_choice
+t_unit_gen_choice_LDADD = libp_gen.a libp_base.a
 t_unit_gen_think_LDADD = libp_gen.a libp_base.a
 t_unit_kv_pages_LDADD = libp_kv.a libp_base.a
 # engine; libt_model is the demo model for C tests

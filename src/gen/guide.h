@@ -41,9 +41,9 @@ struct guide_ops {
     size_t (*state_bytes)(const struct guide *g);
     void (*init)(const struct guide *g, void *state);
     /*
-     * Narrow the choice: clear the bits of `mask` (one per id, n_vocab bits,
-     * all set at entry) that may not come next. Returns false, mask
-     * untouched, when anything may. NULL: always.
+     * Narrow the choice: clear the bits of `mask` (one per id, n_vocab bits;
+     * those that are clear already stay so) that may not come next. Returns
+     * false, mask untouched, when anything may. NULL: always.
      */
     bool (*allowed)(const struct guide *g, const void *state, uint32_t *mask,
                     size_t n_vocab);
@@ -84,8 +84,10 @@ void guide_free(struct guide *g);
 
 /*
  * Exactly one of n lists of ids, then stop. Where one list is the beginning
- * of another, one of stop_ids ends it there. Everything is copied; n >= 1, no
- * list is empty. NULL when out of memory.
+ * of another, one of stop_ids ends it there (n_stop 0: it is not chosen).
+ * Two that are the same are one. An id that is on no list changes nothing:
+ * it is another guide's. Everything is copied; n >= 1, no list is empty, no
+ * id is negative. NULL when out of memory.
  */
 struct guide_list {
     const int32_t *ids;
@@ -103,7 +105,8 @@ struct guide *guide_choice_new(const struct guide_list *lists, size_t n,
 enum st guide_pattern_new(struct guide **out, int max, int min, int count,
                           struct err *e) MUST_CHECK;
 /* Both at once (takes ownership of both; either may be NULL). What `a` forces
- * goes before what `b` forces. Aborts when out of memory. */
+ * goes before what `b` forces, and `a` narrows what `b` has left, so that one
+ * which never forbids everything comes first. Aborts when out of memory. */
 struct guide *guide_both(struct guide *a, struct guide *b);
 
 #endif

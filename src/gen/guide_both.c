@@ -29,8 +29,8 @@ static bool allowed(const struct guide *g, const void *state, uint32_t *mask,
                     size_t n_vocab)
 {
     const struct both *t = both_of(g);
-    bool a = guide_allowed(t->a, state, mask, n_vocab);
     bool b = guide_allowed(t->b, (const char *)state + t->b_at, mask, n_vocab);
+    bool a = guide_allowed(t->a, state, mask, n_vocab);
 
     return a || b;
 }

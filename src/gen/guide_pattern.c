@@ -19,6 +19,7 @@ struct pattern {
 struct pattern_state {
     uint32_t seen;      /* ids so far, stops counting at max */
     uint32_t at;        /* where the next one goes in `last` */
+    uint32_t found;     /* the size of the block that ended it; 0: none did */
     int32_t last[SIZE_MAX_IDS];  /* ring of `max` */
     uint32_t run[SIZE_MAX_IDS];  /* [size - 1] ids in a row, saturates */
 };
@@ -44,8 +45,8 @@ static enum guide_next accept(const struct guide *g, void *state, int32_t id)
 {
     const struct pattern *p = pattern_of(g);
     struct pattern_state *s = state;
-    enum guide_next next = GUIDE_GO;
 
+    s->found = 0;
     for (uint32_t size = p->min; size <= p->max; size++) {
         uint32_t *run = &s->run[size - 1];
         uint32_t want = size * (p->count - 1);
@@ -54,14 +55,28 @@ static enum guide_next accept(const struct guide *g, void *state, int32_t id)
             *run = 0;
         else if (*run < want)
             ++*run;
-        if (*run == want)
-            next = GUIDE_STOP;
+        if (*run == want && !s->found)
+            s->found = size;
     }
     s->last[s->at] = id;
     s->at = (s->at + 1) % p->max;
     if (s->seen < p->max)
         s->seen++;
-    return next;
+    return s->found ? GUIDE_STOP : GUIDE_GO;
+}
+
+static void note(const struct guide *g, const void *state,
+                 struct guide_note *out)
+{
+    const struct pattern *p = pattern_of(g);
+    const struct pattern_state *s = state;
+
+    if (!s->found)
+        return;
+    out->loop_size = (int32_t)s->found;
+    out->loop_count = (int32_t)p->count;
+    for (uint32_t i = 0; i < s->found && i < GUIDE_LOOP_IDS; i++)
+        out->loop_ids[i] = s->last[(s->at + p->max - s->found + i) % p->max];
 }
 
 static void pattern_free(struct guide *g)
@@ -73,6 +88,7 @@ static const struct guide_ops ops = {
     .state_bytes = state_bytes,
     .init = init,
     .accept = accept,
+    .note = note,
     .free = pattern_free,
 };
 
