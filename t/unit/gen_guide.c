@@ -46,6 +46,40 @@ static void pattern_against_definition(int max, int min, int count)
     guide_free(g);
 }
 
+/* What END says of the loop. */
+static void pattern_note(void)
+{
+    static const int32_t text[] = {7, 1, 2, 3, 1, 2, 3, 1, 2, 3};
+    struct guide_note n = {0};
+    struct guide *g;
+    int32_t id;
+    void *s;
+
+    if (guide_pattern_new(&g, 10, 2, 3, NULL))
+        return;
+    s = malloc(guide_state_bytes(g));
+    guide_init(g, s);
+    for (size_t i = 0; i < 9; i++)
+        guide_accept(g, s, text[i]);
+    guide_note(g, s, &n);
+    is_int(n.loop_size, 0, "no loop yet");
+    is_int(guide_accept(g, s, text[9]), GUIDE_STOP, "the last id of it");
+    guide_note(g, s, &n);
+    ok(n.loop_size == 3 && n.loop_count == 3 &&
+           !memcmp(n.loop_ids, text + 1, 3 * sizeof(*text)) && !n.loop_ids[3],
+       "three ids, three times, and which");
+    guide_init(g, s);
+    for (id = 0; guide_accept(g, s, id % 10) == GUIDE_GO; id++)
+        ;
+    n = (struct guide_note){0};
+    guide_note(g, s, &n);
+    ok(id == 29 && n.loop_size == 10 && n.loop_ids[0] == 0 &&
+           n.loop_ids[GUIDE_LOOP_IDS - 1] == GUIDE_LOOP_IDS - 1,
+       "the first of a longer one");
+    free(s);
+    guide_free(g);
+}
+
 static void forced(void)
 {
     int32_t want[3] = {5, 40, 9}, ids[8];
@@ -99,6 +133,7 @@ int main(void)
 
     forced();
     both();
+    pattern_note();
     pattern_against_definition(8, 1, 3);
     pattern_against_definition(4, 2, 4);
     pattern_against_definition(1, 1, 2);

@@ -214,10 +214,419 @@ static void interrupted(void)
     end(r);
 }
 
+/* --- markers ------------------------------------------------------------- */
+
+/* Ids 1, 2, .. stand for these texts. */
+static const char *const pieces[] = {
+    "", "a", "<", "/", "think", ">", "</", "/think>", "x</think>y", "<think>",
+    "</thi", "nk>", "<</th", "ink",
+};
+
+static struct span piece(const void *arg, int32_t id)
+{
+    const char *s = id > 0 && (size_t)id < sizeof(pieces) / sizeof(*pieces)
+                        ? pieces[id] : "";
+
+    (void)arg;
+    return (struct span){s, strlen(s)};
+}
+
+static const int32_t spelled_phrase[] = {1, 6, 4, 5, 90};
+
+static struct think_config spelled(bool inside, int32_t most)
+{
+    struct think_config c = config(inside, most);
+
+    c.open = (struct think_mark){.text = {"<think>", 7}};
+    c.close = (struct think_mark){.text = {"</think>", 8}};
+    c.phrase = spelled_phrase;
+    c.n_phrase = 5;
+    c.piece = piece;
+    return c;
+}
+
+static void spelled_marks(void)
+{
+    static const struct {
+        int32_t ids[8];
+        size_t n;
+        bool closes;
+        const char *name;
+    } t[] = {
+        {{2, 3, 4, 5}, 4, true, "four ids"},
+        {{6, 4, 5}, 3, true, "three"},
+        {{8}, 1, true, "one, with text around it"},
+        {{2, 6, 4, 5}, 4, true, "behind its own first character"},
+        {{12, 13, 5}, 3, true, "the same, in one id"},
+        {{10, 10, 11}, 3, true, "behind a half of it"},
+        {{6, 1, 4, 5}, 4, false, "broken"},
+        {{CLOSE}, 1, false, "an id without text"},
+        {{2, 4, 5}, 3, false, "the other marker"},
+    };
+    struct think_config c = spelled(true, 100);
+    struct run *r;
+
+    for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+        r = begin_with(&c);
+        say(r, t[i].ids, t[i].n);
+        is_int(closed(r), t[i].closes ? CLOSED_BY_MODEL : THINK_NOT_CLOSED,
+               "spelled: %s", t[i].name);
+        end(r);
+    }
+    c = spelled(true, 3);
+    r = begin_with(&c);
+    SAY(r, 1, 1, 6, 4, 5, 1);
+    ok(SAID(r, 1, 1, 6, 4, 5, 1), "a close that has begun gets its time");
+    is_int(closed(r), CLOSED_BY_MODEL, "it was the model");
+    end(r);
+    r = begin_with(&c);
+    SAY(r, 1, 1, 1, 2, 1);
+    ok(SAID(r, 1, 1, 1, 2, 1, 1, 6, 4, 5, 90), "and when it is none");
+    is_int(closed(r), CLOSED_BY_BUDGET, "the phrase");
+    end(r);
+    r = begin_with(&c);
+    for (int i = 0; i < 30 && closed(r) == THINK_NOT_CLOSED; i++)
+        SAY(r, 2);
+    is_int(r->n, 4 + 8 + 5, "or goes on for ever");
+    end(r);
+
+    c = spelled(false, 3);
+    r = begin_with(&c);
+    SAY(r, 2, 4, 5, 1, 1, 1, 1);
+    is_int(r->n, 7 + 5, "opened by spelling; that does not count");
+    end(r);
+}
+
+#define SEP 103
+#define TAG 104
+
+static void sequences(void)
+{
+    static const int32_t opens[] = {OPEN, TAG, SEP},
+                         closes[] = {CLOSE, TAG, SEP},
+                         out[] = {90, CLOSE, TAG, SEP, OPEN, 105, SEP};
+    struct think_config c = config(true, 3);
+    struct run *r;
+
+    c.open = (struct think_mark){.ids = opens, .n_ids = 3};
+    c.close = (struct think_mark){.ids = closes, .n_ids = 3};
+    c.phrase = out;
+    c.n_phrase = 7;
+    r = begin_with(&c);
+    SAY(r, 1, CLOSE, CLOSE, TAG, SEP, OPEN, 105, SEP, 4);
+    ok(r->n == 9 && closed(r) == CLOSED_BY_MODEL, "an element closed");
+    SAY(r, OPEN, TAG, SEP, 5);
+    is_int(r->n, 13 + 7, "opened again, over the cap");
+    is_int(closed(r), CLOSED_BY_BUDGET, "closed");
+    end(r);
+    r = begin_with(&c);
+    SAY(r, 1, 2, 3, 4, 5);
+    ok(r->n == 12 && !memcmp(r->ids + 4, out, sizeof(out)),
+       "the element's ids are the phrase");
+    end(r);
+}
+
+/* --- circles ------------------------------------------------------------- */
+
+/* Where the phrase began; 0: it did not. */
+static size_t stalls_at(const struct run *r)
+{
+    return closed(r) == CLOSED_BY_STALL ? r->n - PHRASE_N : 0;
+}
+
+/* `before` new ids, then a unit so often; stops at the phrase. */
+static size_t circles(size_t before, size_t unit, size_t ids)
+{
+    struct think_config c = config(true, 0);
+    struct run *r;
+    size_t at;
+
+    c.stall = true;
+    r = begin_with(&c);
+    for (size_t i = 0; i < before; i++)
+        SAY(r, 1000 + (int32_t)i);
+    for (size_t i = 0; i < ids && !stalls_at(r); i++)
+        SAY(r, 2000 + (int32_t)(i % unit));
+    at = stalls_at(r);
+    end(r);
+    return at;
+}
+
+static void repeats(void)
+{
+    is_int(circles(10, 1, 127), 0, "127 ids that are one: not yet");
+    is_int(circles(10, 1, 200), 10 + 128, "at the 128th");
+    is_int(circles(0, 1, 200), 128, "the same from the start");
+    is_int(circles(10, 4, 200), 10 + 128, "a unit of 4, 32 times");
+    is_int(circles(10, 16, 200), 10 + 128, "of 16, 8 times");
+    is_int(circles(10, 17, 135), 0, "of 17, 7 times and all but one");
+    is_int(circles(10, 17, 200), 10 + 136, "8 times");
+    is_int(circles(10, 64, 511), 0, "of 64, all but one");
+    is_int(circles(10, 64, 600), 10 + 512, "8 times");
+    is_int(circles(10, 65, 1900), 0, "of 65: no unit");
+    is_int(circles(1500, 8, 200), 1500 + 128, "after much else");
+}
+
+/* Groups of four that are new, in percent, as long as the window. */
+static size_t novelty(size_t percent, size_t ids)
+{
+    struct think_config c = config(true, 0);
+    struct run *r;
+    size_t at;
+
+    c.stall = true;
+    r = begin_with(&c);
+    /* 100 blocks; most of them say the same in 100 ids, others are new */
+    for (size_t i = 0; i < ids && !stalls_at(r); i++) {
+        bool fresh = i % 100 < percent;
+
+        SAY(r, fresh ? 5000 + (int32_t)i : 200 + (int32_t)(i % 100));
+    }
+    at = stalls_at(r);
+    end(r);
+    return at;
+}
+
+static void nothing_new(void)
+{
+    /* of 100 groups, percent + 3 have a new id; the others are 97 - percent
+     * different ones in all of the window */
+    is_int(novelty(0, 2047), 0, "a window is not full: no look");
+    is_int(novelty(0, 4000), 2048, "nothing new, looked at when it is");
+    is_int(novelty(5, 4000), 2048, "8 in 100 and 92 others");
+    is_int(novelty(10, 4000), 0, "13 in 100 and 87 others");
+    is_int(novelty(60, 4000), 0, "a diverse text");
+}
+
+static void circles_elsewhere(void)
+{
+    struct think_config c = config(false, 0);
+    struct run *r;
+
+    c.stall = true;
+    r = begin_with(&c);
+    for (int i = 0; i < 600; i++)
+        SAY(r, 1);
+    is_int(r->n, 600, "an answer may go in circles");
+    SAY(r, OPEN, 2, 1);
+    is_int(r->n, 603, "what was before does not count");
+    for (int i = 0; i < 127; i++)
+        SAY(r, 1);
+    is_int(stalls_at(r), 602 + 128, "but from there on");
+    end(r);
+    c.inside = true;
+    c.n_phrase = 0;
+    r = begin_with(&c);
+    for (int i = 0; i < 600; i++)
+        SAY(r, 1);
+    is_int(r->n, 600, "no phrase: nothing to do about it");
+    end(r);
+}
+
+/* --- n-grams ------------------------------------------------------------- */
+
+static size_t numbers(char *s, int32_t *out)
+{
+    size_t n = 0;
+
+    while (*s >= '0' && *s <= '9') {
+        out[n++] = (int32_t)strtol(s, &s, 10);
+        s += *s == ',';
+    }
+    return n;
+}
+
+/* The history comes half as prompt and half as reasoning. */
+static bool forbids(const int32_t *ids, size_t n, int size,
+                    const int32_t *want, size_t n_want, size_t in_prompt)
+{
+    struct think_config c = config(true, 0);
+    uint32_t mask = ~0u, wanted = ~0u;
+    struct run *r;
+
+    c.ngram = size;
+    c.prompt = ids;
+    c.n_prompt = in_prompt;
+    c.n_phrase = 0;
+    r = begin_with(&c);
+    for (size_t i = in_prompt; i < n; i++)
+        put(r, ids[i]);
+    for (size_t i = 0; i < n_want; i++)
+        wanted &= ~(1u << want[i]);
+    if (guide_allowed(r->g, r->s, &mask, 16) != (n_want > 0))
+        mask = 0;
+    end(r);
+    return mask == wanted;
+}
+
+static void ngrams_of_others(void)
+{
+    FILE *f = fopen("t/data/gen/ngram.tsv", "r");
+    char line[8192];
+    size_t rows = 0, wrong = 0;
+
+    while (f && fgets(line, sizeof(line), f)) {
+        int32_t ids[4096], want[4096];
+        char *size = strchr(line, '\t'), *last;
+        size_t n, n_want;
+
+        if (line[0] == '#' || !size)
+            continue;
+        *size++ = '\0';
+        last = strchr(size, '\t');
+        *last++ = '\0';
+        n = numbers(line, ids);
+        n_want = numbers(last, want);
+        rows++;
+        for (size_t cut = 0; cut <= n; cut++)
+            wrong += !forbids(ids, n, (int)strtol(size, NULL, 10),
+                              want, n_want, cut);
+    }
+    if (f)
+        fclose(f);
+    ok(rows > 50 && !wrong, "%zu rows of another program, %zu wrong", rows,
+       wrong);
+}
+
+static bool allows(const struct run *r, int32_t id)
+{
+    uint32_t mask[VOCAB / 32];
+
+    memset(mask, 0xff, sizeof(mask));
+    guide_allowed(r->g, r->s, mask, VOCAB);
+    return mask[id / 32] >> id % 32 & 1;
+}
+
+static void ngrams(void)
+{
+    static const int32_t prompt[] = {1, 2, 7, CLOSE, 1};
+    struct think_config c = config(false, 0);
+    uint32_t mask = ~0u;
+    struct run *r;
+
+    c.ngram = 2;
+    c.prompt = prompt;
+    c.n_prompt = 5;
+    c.n_phrase = 0;
+    r = begin_with(&c);
+    ok(allows(r, 2), "no reasoning: nothing is forbidden");
+    put(r, OPEN);
+    put(r, 1);
+    ok(!allows(r, 2) && allows(r, 3), "what followed in the prompt is");
+    put(r, 7);
+    ok(allows(r, CLOSE), "the close never");
+    put(r, CLOSE);
+    ok(allows(r, 1), "behind it nothing");
+    end(r);
+
+    c.inside = true;
+    c.n_prompt = 0;
+    r = begin_with(&c);
+    SAY(r, 1, 1, 2, 1);
+    ok(guide_allowed(r->g, r->s, &mask, 3) && mask == ~6u,
+       "ids 1 and 2 of three");
+    mask = 6;
+    ok(!guide_allowed(r->g, r->s, &mask, 3) && mask == 6,
+       "not when nothing would be left");
+    for (int32_t i = 0; i < 2046; i++)
+        put(r, 1000 + i);
+    put(r, 1);
+    ok(allows(r, 1) && allows(r, 2), "what is 2,048 ids back is forgotten");
+    end(r);
+
+    c = config(true, 2);
+    c.ngram = 2;
+    r = begin_with(&c);
+    put(r, 1);
+    put(r, 1);
+    ok(!allows(r, 1), "forbidden");
+    put(r, 2);
+    put(r, 90);
+    put(r, 1);
+    put(r, 1);
+    is_int(guide_forced(r->g, r->s, (int32_t[1]){0}, 1), 1,
+           "a phrase is due");
+    ok(allows(r, 1), "meanwhile nothing is forbidden");
+    end(r);
+}
+
+/* --- copies -------------------------------------------------------------- */
+
+/* A copy that goes another way and comes back is as if it had not been. */
+static void copies(void)
+{
+    struct think_config c = spelled(true, 900);
+    struct guide *g;
+    struct run *a, *b;
+    uint64_t x = 3;
+    size_t bytes, wrong = 0;
+    void *saved;
+
+    c.stall = true;
+    c.ngram = 3;
+    g = guide_think_new(&c);
+    a = begin(g);
+    b = begin(guide_think_new(&c));
+    bytes = guide_state_bytes(g);
+    saved = mem_zalloc(bytes);
+    for (int i = 0; i < 1200; i++) {
+        int32_t id = (x = x * 6364136223846793005u + 1) >> 33 & 15;
+
+        guide_fork(g, saved, a->s);
+        for (int k = 0; k < i % 7; k++)
+            guide_accept(g, a->s, (int32_t)(i + k) % 14);
+        guide_rollback(g, a->s, saved);
+        put(a, id);
+        put(b, id);
+        wrong += memcmp(a->s, b->s, bytes) != 0;
+    }
+    is_int(wrong, 0, "rolled back 1200 times, the state is the same");
+    free(saved);
+    end(a);
+    end(b);
+}
+
+/* The n-grams leave what the choice allows. */
+static void with_choice(void)
+{
+    static const int32_t one[] = {1, 2}, two[] = {1, 3};
+    const struct guide_list l[] = {{one, 2}, {two, 2}};
+    struct think_config c = config(true, 0);
+    uint32_t mask = ~0u;
+    struct run *r;
+
+    c.ngram = 2;
+    c.n_phrase = 0;
+    r = begin(guide_both(guide_think_new(&c),
+                         guide_choice_new(l, 2, NULL, 0)));
+    SAY(r, 7, 8, 9, 7, 1);
+    ok(guide_allowed(r->g, r->s, &mask, 32) && mask == 12,
+       "others' ids do not move a choice");
+    end(r);
+    c.prompt = (const int32_t[]){1, 2, 1, 3};
+    c.n_prompt = 4;
+    r = begin(guide_both(guide_think_new(&c),
+                         guide_choice_new(l, 2, NULL, 0)));
+    mask = ~0u;
+    put(r, 1);
+    ok(guide_allowed(r->g, r->s, &mask, 32) && mask == 12,
+       "n-grams leave what the choice allows");
+    end(r);
+}
+
 int main(void)
 {
     cap();
     opened_later();
     interrupted();
+    spelled_marks();
+    sequences();
+    repeats();
+    nothing_new();
+    circles_elsewhere();
+    ngrams_of_others();
+    ngrams();
+    copies();
+    with_choice();
     return done();
 }
