@@ -97,8 +97,11 @@ int32_t format_think_close_id(const struct format *f);
 void format_think_ids(const struct format *f, bool close, struct ids *out);
 /*
  * What must be written inside an open reasoning to end it at once: `sentence`
- * (of the server; may be empty), the close, and what stands before an answer.
- * Appended to `out`. ST_UNSUPPORTED without a channel, ST_NOMEM.
+ * (of the server; as text, as it is), the close, and what stands before an
+ * answer, blank lines included. Without a sentence: only what is structure,
+ * so that a reply reads what follows as the answer from its first character.
+ * Appended to `out`. ST_UNSUPPORTED without a channel (efforts alone are
+ * none), ST_NOMEM, also when `out` is full.
  */
 enum st format_think_cut(const struct format *f, struct text sentence,
                          struct ids *out, struct err *e) MUST_CHECK;
