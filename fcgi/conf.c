@@ -15,6 +15,7 @@ enum kind {
     K_PATTERN, /* MAX:MIN:COUNT or off */
     K_PORT,    /* HOST:PORT, as text */
     K_ORIGINS, /* *, or web origins with commas, as text */
+    K_RESERVE, /* whole number or auto (-1) */
 };
 
 #define CONF_FILE_MAX (1u << 20)
@@ -72,6 +73,16 @@ static const struct key keys[] = {
      "SECONDS", "longest life of a request; 0: no limit"},
     {"thinking", K_SWITCH, AT(thinking), "on", 0, 0, "on|off",
      "let models think when a request does not say"},
+    {"think-stall", K_SWITCH, AT(think_stall), "on", 0, 0, "on|off",
+     "close a reasoning that goes in circles"},
+    {"answer-reserve", K_RESERVE, AT(answer_reserve), "auto", 0, 16777216,
+     "TOKENS|auto",
+     "kept for the answer when a request limits its reasoning; auto: the "
+     "smaller of 2048 and a quarter of the answer limit"},
+    {"reasoning-format", K_TEXT, AT(reasoning_format),
+     "*=reasoning_content,hermes=tags", 0, 0, "[KIND=]FORM,...",
+     "tags, reasoning_content or both, by kind of client, when a request does "
+     "not say"},
     {"usage-default", K_SWITCH, AT(usage_default), "on", 0, 0, "on|off",
      "usage in the finish chunk of streams that do not ask for it"},
     {"wait-line-ms", K_INT, AT(wait_line_ms), "10000", 50, 3600000, "MS",
@@ -196,6 +207,11 @@ static enum st bad(const struct key *k, const char *where, const char *value,
         return err_set(e, ST_USAGE, where, "%s takes * or origins with "
                        "commas between them, not %s",
                        k->name, why.text);
+    case K_RESERVE:
+        return err_set(e, ST_USAGE, where,
+                       "%s takes auto or a whole number from %lld to %lld, "
+                       "not '%s'",
+                       k->name, (long long)k->min, (long long)k->max, value);
     case K_TEXT:
         return err_set(e, ST_USAGE, where, "%s needs a value", k->name);
     default:
@@ -235,6 +251,11 @@ static bool parse_value(const struct key *k, void *to, const char *value)
         return ok;
     case K_PATTERN:
         return parse_pattern(value, number);
+    case K_RESERVE:
+        *number = -1;
+        if (!strcmp(value, "auto"))
+            return true;
+        return num_parse_i64(value, strlen(value), k->min, k->max, number);
     case K_INT:
         return num_parse_i64(value, strlen(value), k->min, k->max, number);
     case K_BYTES:

@@ -27,7 +27,9 @@ struct conf {
     int64_t pattern[3];        /* max, min, count; 0: off */
     int64_t log_level;         /* enum log_level */
     int64_t drain_timeout;     /* seconds */
-    bool thinking, usage_default, replace;
+    char *reasoning_format;    /* see api/reason.h; owned */
+    int64_t answer_reserve;    /* tokens; -1: auto */
+    bool thinking, think_stall, usage_default, replace;
 };
 
 enum conf_do { CONF_RUN, CONF_HELP, CONF_SAMPLE, CONF_VERSION };

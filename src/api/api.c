@@ -6,7 +6,9 @@
 enum st api_new(struct api **out, const struct api_config *c, struct err *e)
 {
     struct guide *guard = NULL;
+    struct reason_map reasoning;
     struct api *a;
+    enum st st;
 
     *out = NULL;
     if (!c->catalog || !c->catalog->n)
@@ -15,15 +17,21 @@ enum st api_new(struct api **out, const struct api_config *c, struct err *e)
         return err_set(e, ST_USAGE, "default-max-tokens",
                        "must be 1 or more");
     if (c->pattern_max) {
-        enum st st = guide_pattern_new(&guard, c->pattern_max, c->pattern_min,
-                                       c->pattern_count, e);
-
+        st = guide_pattern_new(&guard, c->pattern_max, c->pattern_min,
+                               c->pattern_count, e);
         if (st)
             return st;
         guide_free(guard);
     }
+    st = reason_map_parse(&reasoning,
+                          c->reasoning_format ? c->reasoning_format
+                                              : REASON_MAP_DEFAULT,
+                          e);
+    if (st)
+        return st;
     a = mem_new(struct api);
     a->c = *c;
+    a->reasoning = reasoning;
     a->started_ms = mono_ms();
     crypt_random(&a->id_salt, sizeof(a->id_salt));
     crypt_random(&a->id_head, sizeof(a->id_head));

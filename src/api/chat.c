@@ -16,6 +16,7 @@ struct wire {
     const char *field; /* what a prompt that does not fit is called */
     enum st (*parse)(struct body *out, struct arena *a, struct text json,
                      struct err *e);
+    bool thinks; /* it has a reasoning channel, where the model has one */
     enum st (*build)(struct prompt_ids *p, const struct catalog_model *m,
                      const struct body *b, struct arena *a, struct err *e);
 };
@@ -73,6 +74,7 @@ static bool make_logprobs(const struct run *r, struct choice *c,
         .tok = r->model->tok,
         .shape = r->emit->logprobs,
         .top = b->top_logprobs,
+        .reasoning = reason_in_content(&c->reason),
         .max_tokens = (size_t)c->job->max_tokens,
     };
 
@@ -90,6 +92,9 @@ static enum st make_jobs(struct exchange *x, const struct body *b,
     const struct api_config *c = &x->api->c;
     int32_t wanted = b->max_tokens ? b->max_tokens : c->default_max_tokens;
     uint64_t seed = b->sampling.seed;
+    enum reason_form form = reason_form_of(b, &x->api->reasoning,
+                                           r->row.client_kind);
+    bool blank_line = b->stream && !strcmp(r->row.client_kind, "open-webui");
     enum st st = ST_OK;
 
     if (!b->seed_given)
@@ -103,6 +108,7 @@ static enum st make_jobs(struct exchange *x, const struct body *b,
 
         buf_init(&choice->reasoning, BUF_ANSWER);
         buf_init(&choice->content, BUF_ANSWER);
+        reason_init(&choice->reason, form, r->row.thinking, blank_line);
         choice->prompt_i = (int32_t)(i / (size_t)b->n);
         choice->job = job_new(ids->p, ids->n, r->model->stop_ids,
                               r->model->n_stop, wanted < room ? wanted : room,
@@ -205,7 +211,9 @@ static enum st admit(struct exchange *x, const struct wire *wire,
     st = find_model(r, c->catalog, &b, e);
     if (st)
         return st;
-    b.chat.think = prompts_think(r->model, &b, c->think_default);
+    b.chat.think = wire->thinks
+                       ? prompts_think(r->model, &b, c->think_default)
+                       : THINK_OFF;
     r->row.thinking = b.chat.think == THINK_ON;
     r->model->gen->ops->limits(r->model->gen, &limits);
     p->context = limits.context;
@@ -263,10 +271,10 @@ static void generate(struct exchange *x, const struct wire *wire)
 }
 
 static const struct wire chat_wire = {
-    &emit_chat, "messages", body_parse_chat, prompts_chat,
+    &emit_chat, "messages", body_parse_chat, true, prompts_chat,
 };
 static const struct wire text_wire = {
-    &emit_text, "prompt", body_parse_completion, prompts_text,
+    &emit_text, "prompt", body_parse_completion, false, prompts_text,
 };
 
 void handle_chat(struct exchange *x)

@@ -5,10 +5,12 @@
 #define API_CONTEXT_H
 
 #include "api/api.h"
+#include "api/reason.h"
 #include <stdatomic.h>
 
 struct api {
     struct api_config c;
+    struct reason_map reasoning; /* c.reasoning_format, read */
     int64_t started_ms;      /* mono_ms, for uptime */
     uint64_t id_salt;        /* random, so that ids tell nothing */
     uint32_t id_head;

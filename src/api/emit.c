@@ -6,11 +6,6 @@
 #include "api/sse.h"
 #include "base/utf8.h"
 
-static struct text text_of(const struct buf *b)
-{
-    return (struct text){b->p ? b->p : "", b->n};
-}
-
 static struct jw *open_object(const struct run *r, const char *object,
                               struct buf *out)
 {
@@ -189,9 +184,9 @@ void emit_news(const struct run *r, size_t i, struct buf *out)
         return;
     emit_role(r, i, out);
     if (c->reasoning.n)
-        emit_delta(r, i, text_of(&c->reasoning), none, out);
+        emit_delta(r, i, buf_text(&c->reasoning), none, out);
     if (c->content.n)
-        emit_delta(r, i, none, text_of(&c->content), out);
+        emit_delta(r, i, none, buf_text(&c->content), out);
     if (has_call_news(r, c))
         emit_calls(r, i, out);
     buf_clear(&c->reasoning);
@@ -247,7 +242,7 @@ void emit_answer(const struct run *r, const struct figures *f,
             logprobs_write(c->logprobs, w);
         else
             jw_null(w);
-        r->emit->whole(w, text_of(&c->reasoning), text_of(&c->content),
+        r->emit->whole(w, buf_text(&c->reasoning), buf_text(&c->content),
                        choice_calls(c));
         jw_obj_end(w);
     }

@@ -52,10 +52,22 @@ static bool make_reply(struct run *r, struct choice *c)
     return c->reply != NULL;
 }
 
+/* What the reply gave goes where this client looks for it. */
+static void pass_on(struct run *r, struct choice *c)
+{
+    reason_feed(&c->reason, buf_text(&r->thought), buf_text(&r->said),
+                reply_closed_reasoning(c->reply), &c->reasoning, &c->content);
+    if (r->thought.failed || r->said.failed)
+        c->content.failed = true;
+    buf_clear(&r->thought);
+    buf_clear(&r->said);
+}
+
 static void feed(struct run *r, struct choice *c, const int32_t *ids,
                  size_t n)
 {
     struct logprobs *l = c->logprobs;
+    bool over;
 
     for (size_t i = 0; i < n; i++) {
         c->fed++;
@@ -65,12 +77,30 @@ static void feed(struct run *r, struct choice *c, const int32_t *ids,
             continue; /* ids that were under way when the stop was found */
         if (l)
             logprobs_before(l, c->reply);
-        if (reply_feed(c->reply, ids[i], &c->reasoning, &c->content) &&
-            !c->view.ended)
+        over = reply_feed(c->reply, ids[i], &r->thought, &r->said);
+        pass_on(r, c);
+        if (over && !c->view.ended)
             gen_finish(r->model->gen, c->job, reply_kept(c->reply));
         if (l)
             logprobs_after(l, c->reply, i, ids[i]);
     }
+}
+
+static void end_reply(struct run *r, struct choice *c)
+{
+    const struct calls *calls;
+
+    if (c->reply) {
+        reply_end(c->reply, c->view.end.reason == END_STOP, &r->thought,
+                  &r->said);
+        if (c->logprobs)
+            logprobs_end(c->logprobs, c->reply);
+        pass_on(r, c);
+    }
+    calls = choice_calls(c);
+    if (!calls || !calls->n)
+        reason_end(&c->reason, &c->content);
+    c->over = true;
 }
 
 /* Too many calls are dropped ones; too long ones are no answer, and neither
@@ -108,14 +138,8 @@ static void drain(struct run *r, struct choice *c)
         r->token_seen = true;
         feed(r, c, ids, n);
     }
-    if (c->view.ended) {
-        if (c->reply)
-            reply_end(c->reply, c->view.end.reason == END_STOP, &c->reasoning,
-                      &c->content);
-        if (c->reply && c->logprobs)
-            logprobs_end(c->logprobs, c->reply);
-        c->over = true;
-    }
+    if (c->view.ended)
+        end_reply(r, c);
     check_size(r, c);
 }
 

@@ -45,8 +45,16 @@ struct reason {
                        * show the opener */
     bool blank_line;  /* streams of REASON_FIELD: an empty line ends the
                        * reasoning in content, for clients that time it */
+    bool silent;      /* nothing was fed yet */
     bool opened, closed; /* the block in content */
 };
+
+/* `form` and the rest, before anything is fed. */
+void reason_init(struct reason *r, enum reason_form form, bool expected,
+                 bool blank_line);
+
+/* Is reasoning a part of what `content` carries? */
+bool reason_in_content(const struct reason *r);
 
 /*
  * What the reply gave since the last call: `thought`, then `said`; `closed`
@@ -55,7 +63,7 @@ struct reason {
  */
 void reason_feed(struct reason *r, struct text thought, struct text said,
                  bool closed, struct buf *reasoning, struct buf *content);
-/* The reply is over. */
+/* The reply is over, and has no calls. */
 void reason_end(struct reason *r, struct buf *content);
 
 #endif

@@ -23,6 +23,8 @@ struct run *run_begin(struct exchange *x, const struct route *route)
     struct ledger_row *row = &r->row;
 
     r->route = route;
+    buf_init(&r->thought, BUF_ANSWER);
+    buf_init(&r->said, BUF_ANSWER);
     ledger_row_init(row);
     api_new_id(x->api, route ? route->id_prefix : "req-", row->request_id);
     row->ts_ms = x->req.arrived_epoch_ms;
@@ -301,6 +303,8 @@ void run_free(struct exchange *x)
     }
     run_stop_wakes(r);
     free(r->stops);
+    buf_release(&r->thought);
+    buf_release(&r->said);
     tools_free(r->tools);
     free(r);
     x->state = NULL;

@@ -13,6 +13,7 @@
 #include "api/context.h"
 #include "api/emit.h"
 #include "api/exchange.h"
+#include "api/reason.h"
 #include "api/route.h"
 #include "chat/reply.h"
 #include "gen/catalog.h"
@@ -39,6 +40,7 @@ struct choice {
     struct job *job;
     int32_t prompt_i;      /* which prompt of the request */
     struct reply *reply;   /* made with the first token */
+    struct reason reason;  /* between the reply and the two buffers */
     struct buf reasoning;  /* a stream: not sent yet; JSON: all of it */
     struct buf content;
     struct ring_view view;
@@ -77,6 +79,7 @@ struct run {
     enum usage_place usage;
     const struct format *format; /* reads the replies; NULL: plain text */
     bool think_open;             /* the prompt opened its reasoning */
+    struct buf thought, said;    /* what the newest id gave */
     struct tools *tools;         /* owned; NULL: none were offered */
     bool parallel_calls;
     struct text *stops;    /* [n_stops], one block with their bytes, owned */

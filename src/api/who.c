@@ -58,6 +58,16 @@ enum st who_check(struct keys *k, const struct http_req *req,
     return err_set(e, ST_AUTH, "", "this API key is not known here");
 }
 
+const char *const *who_kinds(void)
+{
+    static const char *const kinds[] = {
+        "dashboard", "open-webui", "openai-sdk", "curl", "opencode", "hermes",
+        "other", NULL,
+    };
+
+    return kinds;
+}
+
 const char *who_kind(const struct http_req *req)
 {
     struct span ua = req->user_agent;

@@ -23,5 +23,7 @@ enum st who_check(struct keys *k, const struct http_req *req,
 /* dashboard, open-webui, openai-sdk, curl, opencode, hermes or other
  * (tandem.md 9.3). */
 const char *who_kind(const struct http_req *req);
+/* All of them; ends with NULL. */
+const char *const *who_kinds(void);
 
 #endif

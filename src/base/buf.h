@@ -26,6 +26,12 @@ void buf_init(struct buf *b, size_t max);
 void buf_release(struct buf *b);
 void buf_clear(struct buf *b); /* keep the memory, forget bytes and failure */
 
+/* What is in it, until the next append; "" when that is nothing. */
+static inline struct text buf_text(const struct buf *b)
+{
+    return (struct text){b->p ? b->p : "", b->n};
+}
+
 void buf_add(struct buf *b, const void *s, size_t n);
 void buf_puts(struct buf *b, const char *s);
 void buf_putc(struct buf *b, char c);

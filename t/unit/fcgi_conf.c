@@ -42,6 +42,7 @@ static void test_good(void)
            "origins as browsers write them");
     ok(!c.thinking, "--key=value");
     is_int(c.drain_timeout, 60, "a default");
+    is_int(c.answer_reserve, -1, "auto");
     conf_release(&c);
 }
 
@@ -60,6 +61,8 @@ static void test_bad(void)
         {"socket-mode 1777\n", "octal"},
         {"pattern-stop 2:3:4\n", "MAX:MIN:COUNT"},
         {"pattern-stop 2:3\n", "MAX:MIN:COUNT"},
+        {"answer-reserve some\n", "auto or a whole number from 0"},
+        {"answer-reserve -1\n", "auto or a whole number from 0"},
         {"log-level loud\n", "debug, info"},
         {"listen 127.0.0.1:65536\n", "1 to 65535"},
         {"listen 127.0.0.1\n", "HOST:PORT"},
