@@ -33,6 +33,8 @@ t_unit_engine_sched_LDADD = libt_model.a $(P_ENGINE_LIBS)
 t_unit_engine_share_LDADD = libt_model.a $(P_ENGINE_LIBS)
 unit_tests += t/unit/engine_penalty
 t_unit_engine_penalty_LDADD = $(P_ENGINE_LIBS)
+unit_tests += t/unit/engine_row
+t_unit_engine_row_LDADD = $(P_ENGINE_LIBS)
 unit_tests += t/unit/engine_sampling
 t_unit_engine_sampling_LDADD = libt_model.a $(P_ENGINE_LIBS)
 # A struct gen that plays ids from a list, for tests of what lies above it.

@@ -5,6 +5,7 @@ libp_engine_a_SOURCES = \
 	src/engine/sched.c src/engine/sched.h \
 	src/engine/seq.c src/engine/seq.h \
 	src/engine/sample.c src/engine/sample.h \
+	src/engine/row.c src/engine/row.h \
 	src/engine/penalty.c src/engine/penalty.h \
 	src/engine/forward.c src/engine/forward.h \
 	src/engine/model.c src/engine/model.h \
