@@ -1,0 +1,65 @@
+# Case C14: nginx sends no abort record; when its client leaves it closes the
+# connection, and that frees the engine: in mid-stream, and before the first
+# byte, which nginx logs as 499. The demo model in a real nginx, with the
+# default fastcgi_ignore_client_abort.
+use strict;
+use warnings;
+use lib 't/lib';
+use Test::More;
+use JSON::PP ();
+use Time::HiRes qw(sleep time);
+use Pen::Case;
+use Pen::Daemon;
+use Pen::Http;
+use Pen::Nginx;
+
+need_demo();
+my $limit = 4000; # far more than is written before anybody leaves
+my $d = Pen::Daemon->start(args => { thinking => 'off', parallel => 1 });
+my $n = Pen::Nginx->start(socket => $d->{socket},
+    edit => sub { s/^\s*fastcgi_ignore_client_abort off;\n//m or die });
+my $h = Pen::Http->new($n);
+my $uri = '/v1/completions';
+# What the model repeats until it is stopped; its end is forbidden.
+my %long = (prompt => 'a a a a a a a a', max_tokens => $limit,
+    temperature => 0, logit_bias => { 3065 => -100 });
+
+sub until_true {
+    my ($what) = @_;
+    my $end = time + 60;
+    sleep 0.01 until $what->() || time > $end;
+    return $what->();
+}
+my $seen = 0; # rows so far
+
+for my $c ([ 'mid-stream', 1, stream => $yes ],
+    [ 'before the first byte', 0, stream => $no ],
+    [ 'mid-stream, HTTP/2', 1, stream => $yes ],
+    [ 'before the first byte, HTTP/2', 0, stream => $no ]) {
+    my ($name, $reads, %body) = @$c;
+    my $logged = () = $n->access_log =~ /^.*$uri.*$/mg;
+    my $s = $h->stream($uri, { %long, %body },
+        h2 => $name =~ /2/ ? 1 : 0);
+    if ($reads) {
+        $s->line(60) // last for 1 .. 5;
+    }
+    ok until_true(sub { my $m = $d->health;
+        $m->{running} == 1 && $m->{steps}{tokens_out} }), "$name: it runs";
+    $s->abort;
+    ok until_true(sub { my $m = $d->health;
+        !$m->{running} && !$m->{waiting} && !$m->{open} }),
+        'the engine is free';
+    my @rows = $d->wait_rows("id > $seen AND state <> 'open'", 1, 60);
+    is scalar @rows, 1, 'one row';
+    $seen = $rows[-1]{id};
+    is $rows[0]{finish_reason}, 'abandoned', 'abandoned';
+    cmp_ok $rows[0]{completion_tokens}, '<', $limit, 'stopped early';
+    ok until_true(sub { (() = $n->access_log =~ /^.*$uri.*$/mg) > $logged }),
+        'nginx logs it';
+    my ($status) = (split /\n/, $n->access_log)[-1] =~ /HTTP\/\S+" (\d+) /;
+    is $status, $reads ? 200 : 499, "as $status";
+}
+is $h->post($uri, { prompt => 'Hi', max_tokens => 2 })->{status}, 200,
+    'the next request is served';
+is $d->stop, 0, 'ends well';
+done_testing;
