@@ -35,6 +35,25 @@ while (<$in>) {
 is_deeply(\%got, \%want, 'every field of both bodies, no more and no less');
 cmp_ok(scalar(keys %field), '>=', 60, 'at least 60 fields');
 
+# Their own client knows every field of OpenAI's reference.
+SKIP: {
+    my $types = 't/js/node_modules/openai/resources';
+    skip 'the openai package is not installed (t/js/install.sh)', 1
+        unless -d $types;
+    for ([ 'chat/completions/completions.d.ts',
+            'ChatCompletionCreateParamsBase', 'chat' ],
+        [ 'completions.d.ts', 'CompletionCreateParamsBase', 'completions' ]) {
+        my ($file, $interface, $wire) = @$_;
+        open my $d, '<', "$types/$file" or die "$file: $!";
+        my ($members) = join('', <$d>)
+            =~ /^export interface $interface \{\n(.*?)^\}/ms;
+        my @fields = ($members // '') =~ /^    (\w+)\??:/mg;
+        cmp_ok(scalar @fields, '>', 15, "fields of $wire");
+        is(join(' ', grep { !$want{"$_ $wire"} } @fields), '',
+            "every field of OpenAI's $wire has a row");
+    }
+}
+
 SKIP: {
     skip 'no /dev/full here', 2 unless -c '/dev/full';
     my $said = qx{$build/penstock compat --json 2>&1 >/dev/full};

@@ -49,6 +49,8 @@ static enum st take_image(struct body_parse *p, const struct json *part,
     const struct json *image = json_get(part, "image_url");
     const struct json *url = json_get(image, "url");
 
+    if (image && image->type == JSON_STR)
+        return ST_OK; /* the url itself: some clients send that */
     if (!image || image->type != JSON_OBJ)
         return bad_part(p, i, j, ".image_url", "must be an object with a url");
     if (!url || url->type != JSON_STR)

@@ -22,7 +22,7 @@
 /* Tokens of reasoning; 0 is no cap. */
 #define BUDGET INT(0, 2147483648.0)
 #define NO_CAP "no cap"
-#define LATER "not in this version; choice is"
+#define LATER "not in this version, as choice is"
 
 const char *const compat_efforts[] = {
     "none", "minimal", "off", "low", "medium", "high", "xhigh", "max", NULL,
@@ -111,9 +111,9 @@ static const struct compat_field fields[] = {
     {"add_generation_prompt", {X, 0}, IS(TYPE_BOOL),
      "true; a request that opens no turn is not answered"},
     {"response_format", {H, H}, IS(TYPE_OBJ), "text"},
-    {"response_format.type", {H, 0}, WORD(answers),
-     "must be there; JSON is not in this version"},
-    {"response_format.type", {0, H}, WORD(texts), "must be there"},
+    {"response_format.type", {H, 0}, TYPE_WORD, 0, 0, false, answers, 0,
+     "text, json_object or json_schema; this version answers with text", NULL},
+    {"response_format.type", {0, H}, WORD(texts), NULL},
     {"response_format.json_schema", {H, 0}, IS(TYPE_OBJ), NULL},
     {"response_format.json_schema.schema", {H, 0}, IS(TYPE_OBJ), NULL},
     {"structured_outputs", {X, X}, IS(TYPE_OBJ), NULL},
@@ -138,6 +138,7 @@ static const struct compat_field fields[] = {
     {"audio", {R, 0}, NOT(0, "this server answers with text"), NULL},
     {"web_search_options", {R, 0}, NOT(0, "this server does not search"),
      NULL},
+    {"moderation", {R, 0}, NOT(0, "this server judges no content"), NULL},
     {"verbosity", {R, 0}, NOT(0, "ask for it in the prompt"), NULL},
     {"best_of", {0, H}, TYPE_INT, 1, 16, false, NULL, 0,
      "1, or the value of n", "1"},

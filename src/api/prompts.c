@@ -98,6 +98,13 @@ static enum st check_version(const struct chat_req *r, struct err *e)
     return ST_OK;
 }
 
+/* The chat format knows one name of what the body has many for. */
+static void name_effort(const struct body *b, struct err *e)
+{
+    if (b->think.field && !strcmp(e->where, "reasoning_effort"))
+        snprintf(e->where, sizeof(e->where), "%s", b->think.field);
+}
+
 enum st prompts_chat(struct prompt_ids *p, const struct catalog_model *m,
                      const struct body *b, struct arena *a, struct err *e)
 {
@@ -113,7 +120,9 @@ enum st prompts_chat(struct prompt_ids *p, const struct catalog_model *m,
     p->format = m->format;
     segments_init(&segments, a);
     st = format_render(m->format, &b->chat, &segments, &p->think_open, e);
-    if (!st)
+    if (st)
+        name_effort(b, e);
+    else
         st = encode(p, &segments, m->tok, e);
     if (!st && !p->of[p->n - 1].n)
         st = err_set(e, ST_INVALID, "messages",

@@ -39,6 +39,12 @@ static const struct row {
     {0, "{\"messages\":[]}", "messages"},
     {0, "{\"messages\":{}}", "messages"},
     {0, "{\"messages\":\"hi\"}", "messages"},
+    /* before any other field (the last: the table's) */
+    {0, "{\"audio\":{},\"temperature\":9,\"messages\":[]}", "messages"},
+    {0, "{\"audio\":{},\"messages\":[" U ",{\"role\":\"x\"}]}",
+     "messages[1].role"},
+    {1, "{\"echo\":true,\"prompt\":\"\"}", "prompt"},
+    {1, "{\"echo\":true,\"prompt\":\"x\"}", "echo"},
     {0, "{\"messages\":[7]}", "messages[0]"},
     {0, "{\"messages\":[" U ",null]}", "messages[1]"},
     {0, "{\"messages\":[{}]}", "messages[0].role"},
@@ -95,6 +101,10 @@ static const struct row {
     {0, "{\"messages\":[{\"role\":\"user\",\"content\":["
         "{\"type\":\"image_url\",\"image_url\":{\"url\":1}}]}]}",
      "messages[0].content[0].image_url.url"},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":["
+        "{\"type\":\"image_url\",\"image_url\":\"https://x\"}]}]}", OKAY},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":["
+        "{\"type\":\"\",\"text\":\"x\"}]}]}", "messages[0].content[0].type"},
     {0, "{\"messages\":[{\"role\":\"system\",\"content\":["
         "{\"type\":\"image_url\",\"image_url\":{\"url\":\"x\"}}]}," U "]}",
      "messages[0].content[0].type"},
@@ -114,6 +124,15 @@ static const struct row {
     {0, "{\"messages\":[{\"role\":\"user\",\"content\":["
         "{\"type\":\"text\",\"text\":\"a\"}]}]}", OKAY},
     {0, "{\"messages\":[{\"role\":\"user\",\"content\":\"\\ud800\"}]}", ""},
+    {0, "{\"messages\":[{\"role\":\"user\",\"content\":\"\\udc00\\ud800\"}]}",
+     ""},
+    {0, "{" M ",\"x\":{\"\\ud800\":1}}", ""},
+    {1, "{\"prompt\":\"a\\u0000b\"}", OKAY},
+    {1, "null", ""},
+    {1, "\"x\"", ""},
+    {1, "7", ""},
+    {0, "7", ""},
+    {0, "true", ""},
     {0, "{\"messages\":[{\"role\":\"user\",\"content\":\"\xff\"}]}", ""},
     {0, "{\"messages\":[{\"role\":\"user\",\"content\":\"a\\u0000b\"}]}",
      OKAY},

@@ -8,6 +8,7 @@
 
 #include "api/prompts.h"
 #include "api/run.h"
+#include "chat/format_int.h"
 
 #include <malloc.h>
 #include <unistd.h>
@@ -454,6 +455,57 @@ static void no_format(void)
     apit_close(&t);
 }
 
+/* What a chat format cannot do is told of the field that asked for it. */
+static void no_channel(void)
+{
+    static const char json[] =
+        "{\"user\":[\"<|im_start|>user\\n\",\"<|im_end|>\\n\"],"
+        "\"assistant\":[\"<|im_start|>assistant\\n\",\"<|im_end|>\\n\"],"
+        "\"open\":\"<|im_start|>assistant\\n\"}";
+    static const struct {
+        const char *field, *param;
+    } rows[] = {
+        {"\"reasoning_effort\":\"high\"", "reasoning_effort"},
+        {"\"thinking_budget\":5", "thinking_budget"},
+        {"\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":5}",
+         "thinking.budget_tokens"},
+        {"\"reasoning\":{\"effort\":9}", "reasoning.effort"},
+        {"\"chat_template_kwargs\":{\"enable_thinking\":true}",
+         "chat_template_kwargs.enable_thinking"},
+        {"\"think\":true", "think"},
+        {"\"think\":false,\"thinking_budget\":5", NULL},
+    };
+    struct format *f;
+    struct err e = {0};
+
+    scripts(WELL, "", &(struct setup){0});
+    is_int(format_chatjson(&f, json, strlen(json), "x", t.tok, &e), ST_OK,
+           "a format without reasoning (%s %s)", e.where, e.text);
+    t.catalog.models->format = f;
+    for (size_t i = 0; f && i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct call c;
+        struct arena a;
+        char body[300];
+        const struct json *v;
+
+        snprintf(body, sizeof(body), "{\"messages\":[{\"role\":\"user\","
+                                     "\"content\":\"Hi\"}],%s}",
+                 rows[i].field);
+        call_do(&c, &t, chat, body);
+        v = call_json(&c, &a);
+        is_int(call_status(&c), rows[i].param ? 400 : 200, "%s",
+               rows[i].field);
+        if (rows[i].param)
+            ok(json_str_is(json_at(v, "error.param"), rows[i].param),
+               "names %s", rows[i].param);
+        arena_release(&a);
+        call_release(&c);
+    }
+    t.catalog.models->format = t.format;
+    format_free(f);
+    apit_close(&t);
+}
+
 int main(void)
 {
     struct scripted_config gen = {.fail_after = -1, .context = 512};
@@ -476,5 +528,6 @@ int main(void)
     stop_then_failure();
     no_prompts();
     no_format();
+    no_channel();
     return done();
 }

@@ -535,7 +535,7 @@ static void test_variables(void)
                     "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":"
                     "\"f\"}}]}"), HI TURN, "tool_choice none shows no tools");
     is_str(shown(f, "{\"messages\":[" U("hi") "],\"reasoning_effort\":\"high\","
-                    "\"chat_template_kwargs\":{\"reasoning_effort\":\"x\"}}"),
+                    "\"chat_template_kwargs\":{\"reasoning_effort\":\"low\"}}"),
            HI "high" TURN "[<think>]\n", "a field beats a variable");
     format_free(f);
     f = load_str(LOOP("{{ m.content }}") "{% set x = '</think>' %}"
