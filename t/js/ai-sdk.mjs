@@ -117,6 +117,12 @@ let e = await refusal(generateText({ ...common, prompt,
 ok(e.statusCode === 400 && /^response_format/.test(e.data?.error.param),
   "a JSON mode that is not there is refused by name");
 
+const cities = ['{"city": "Rome"}', '{"city": "Paris"}'];
+const chosen = await generateText({ ...common, prompt, providerOptions: {
+  site: { reasoningEffort: "none", structured_outputs: { choice: cities } } } });
+ok(cities.includes(chosen.text) && JSON.parse(chosen.text).city,
+  "one of several JSON texts can be forced");
+
 // --- leaving -----------------------------------------------------------------
 const leave = new AbortController();
 let parts = 0;

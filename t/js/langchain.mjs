@@ -105,6 +105,19 @@ e = await refusal(quiet.withStructuredOutput(schema,
   { method: "functionCalling" }).invoke(question));
 ok(e.status === 400 && /^tool_choice/.test(e.param), "a forced call as well");
 
+const cities = ['{"city": "Rome"}', '{"city": "Paris"}'];
+const chosen = await chat({ modelKwargs: { reasoning_effort: "none",
+  structured_outputs: { choice: cities } } }).invoke(question);
+ok(cities.includes(chosen.content) && JSON.parse(chosen.content).city,
+  "one of several JSON texts can be forced");
+const sure = await chat({ ...noThinking, logprobs: true, topLogprobs: 2 })
+  .invoke(question);
+const tokens = sure.response_metadata.logprobs.content;
+is(tokens.map((t) => t.token).join(""), whole.content,
+  "logprobs tell of every token");
+ok(tokens.every((t) => t.logprob <= 0 && t.top_logprobs.length === 2),
+  "with its alternatives");
+
 // --- leaving -----------------------------------------------------------------
 const leave = new AbortController();
 const { messages, ...hot } = endless;
