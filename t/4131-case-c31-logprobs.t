@@ -242,6 +242,16 @@ ok length $t->{reasoning} && length $t->{text}, 'reasoning and an answer';
 is bytes_of($t->{logprobs}{content}), utf8_of($t->{text}),
     'reasoning apart: the entries of the answer';
 is_deeply $s->{logprobs}, $t->{logprobs}, 'the same streamed';
+for my $form ('tags', 'both') {
+    my @form = (%ask, %think, logprobs => $true, reasoning_format => $form);
+    my $in = whole($chat, @form);
+    is $in->{text}, "<think>\n$t->{reasoning}\n</think>\n\n$t->{text}",
+        "$form: the reasoning is in the content";
+    is '<think>' . "\n" . bytes_of($in->{logprobs}{content}),
+        utf8_of($in->{text}), 'and so are its entries, as its marks';
+    is_deeply streamed($chat, @form)->{logprobs}, $in->{logprobs},
+        'the same streamed';
+}
 
 is $d->stop, 0, 'the daemon ends well';
 done_testing;
