@@ -182,6 +182,8 @@ unit_tests += t/unit/api_reason
 t_unit_api_reason_LDADD = $(P_LIBS) $(P_LDLIBS)
 unit_tests += t/unit/api_reasoning
 t_unit_api_reasoning_LDADD = $(APIT_LDADD)
+unit_tests += t/unit/api_budget
+t_unit_api_budget_LDADD = $(APIT_LDADD)
 # latency: what t/bench/latency measures with
 EXTRA_PROGRAMS += t/bench/sse_client t/bench/http_upstream
 t_bench_sse_client_CFLAGS = $(AM_CFLAGS) $(GNUTLS_CFLAGS)

@@ -3,6 +3,7 @@
  * prompt builders. Runs on a handler thread and never waits.
  */
 #include "api/body.h"
+#include "api/guides.h"
 #include "api/handlers.h"
 #include "api/prompts.h"
 #include "api/run.h"
@@ -33,39 +34,6 @@ static enum st find_model(struct run *r, const struct catalog *c,
     return ST_OK;
 }
 
-/* What must come next, whatever the model would say (NULL: anything may). */
-static enum st make_guide(struct guide **out, const struct run *r,
-                          const struct api_config *c, const struct body *b,
-                          struct err *e)
-{
-    struct ids ids;
-    enum st st = ST_OK;
-
-    *out = NULL;
-    if (!b->n_choice) {
-        if (!c->pattern_max)
-            return ST_OK;
-        return guide_pattern_new(out, c->pattern_max, c->pattern_min,
-                                 c->pattern_count, e);
-    }
-    ids_init(&ids, (size_t)1 << 20);
-    /* a channel that the prompt opened is closed before the answer */
-    if (r->think_open)
-        st = format_think_cut(r->format, (struct text){"", 0}, &ids, e);
-    if (!st)
-        st = tok_encode(r->model->tok, TOK_CONTENT, b->choice->s, b->choice->n,
-                    &ids, e);
-    if (!st) {
-        *out = guide_choice_new(&(struct guide_list){ids.p, ids.n}, 1, NULL, 0);
-        if (!*out) /* without it the model would say what it likes */
-            st = err_set(e, ST_NOMEM, "", "no memory for this request");
-    } else if (!e->where[0]) {
-        snprintf(e->where, sizeof(e->where), "structured_outputs.choice[0]");
-    }
-    ids_release(&ids);
-    return st;
-}
-
 /* False when out of memory. */
 static bool make_logprobs(const struct run *r, struct choice *c,
                           const struct body *b)
@@ -84,51 +52,76 @@ static bool make_logprobs(const struct run *r, struct choice *c,
     return c->logprobs != NULL;
 }
 
+/* What the choices of a request share. */
+struct plan {
+    const struct body *body;
+    const struct prompt_ids *prompts;
+    struct guides guides;
+    enum reason_form form;
+    bool blank_line; /* see struct reason */
+    uint64_t seed;
+};
+
+static enum st make_job(struct exchange *x, struct choice *c, size_t i,
+                        const struct plan *plan, struct err *e)
+{
+    const struct run *r = run_of(x);
+    const struct api_config *config = &x->api->c;
+    const struct body *b = plan->body;
+    const struct ids *ids = &plan->prompts->of[i / (size_t)b->n];
+    int32_t room = plan->prompts->context - (int32_t)ids->n;
+    int32_t wanted = b->max_tokens ? b->max_tokens
+                                   : config->default_max_tokens;
+    struct job *job = job_new(ids->p, ids->n, r->model->stop_ids,
+                              r->model->n_stop, wanted < room ? wanted : room,
+                              b->logprobs ? logprobs_of_job(b->top_logprobs)
+                                          : 0);
+    enum st st;
+
+    c->job = job;
+    c->prompt_i = (int32_t)(i / (size_t)b->n);
+    reason_init(&c->reason, plan->form, r->row.thinking, plan->blank_line);
+    if (!job || !make_logprobs(r, c, b))
+        return err_set(e, ST_NOMEM, "", "no memory for this request");
+    job->sampling = b->sampling;
+    job->sampling.seed = plan->seed;
+    job->choice = (int32_t)(i % (size_t)b->n);
+    if (config->request_timeout_ms > 0)
+        job->deadline_us =
+            x->req.arrived_us + config->request_timeout_ms * 1000;
+    ring_on_wake(job->ring, x->wake, x->wake_arg);
+    st = job_set_bias(job, b->bias, b->n_bias, e);
+    return st ? st : guides_make(&plan->guides, &job->guide, ids,
+                                 job->max_tokens, e);
+}
+
 /* n jobs for every prompt: choices in prompt order. */
 static enum st make_jobs(struct exchange *x, const struct body *b,
                          const struct prompt_ids *p, struct err *e)
 {
     struct run *r = run_of(x);
-    const struct api_config *c = &x->api->c;
-    int32_t wanted = b->max_tokens ? b->max_tokens : c->default_max_tokens;
-    uint64_t seed = b->sampling.seed;
-    enum reason_form form = reason_form_of(b, &x->api->reasoning,
-                                           r->row.client_kind);
-    bool blank_line = b->stream && !strcmp(r->row.client_kind, "open-webui");
-    enum st st = ST_OK;
+    struct plan plan = {
+        .body = b,
+        .prompts = p,
+        .form = reason_form_of(b, &x->api->reasoning, r->row.client_kind),
+        .blank_line = b->stream && !strcmp(r->row.client_kind, "open-webui"),
+        .seed = b->sampling.seed,
+    };
+    enum st st = guides_open(&plan.guides, r, &x->api->c, b, e);
 
     if (!b->seed_given)
-        crypt_random(&seed, sizeof(seed));
+        crypt_random(&plan.seed, sizeof(plan.seed));
     r->n_choices = p->n * (size_t)b->n;
     r->choices = mem_array(struct choice, r->n_choices);
-    for (size_t i = 0; i < r->n_choices && !st; i++) {
-        struct choice *choice = &r->choices[i];
-        const struct ids *ids = &p->of[i / (size_t)b->n];
-        int32_t room = p->context - (int32_t)ids->n;
-
-        buf_init(&choice->reasoning, BUF_ANSWER);
-        buf_init(&choice->content, BUF_ANSWER);
-        reason_init(&choice->reason, form, r->row.thinking, blank_line);
-        choice->prompt_i = (int32_t)(i / (size_t)b->n);
-        choice->job = job_new(ids->p, ids->n, r->model->stop_ids,
-                              r->model->n_stop, wanted < room ? wanted : room,
-                              b->logprobs ? logprobs_of_job(b->top_logprobs)
-                                          : 0);
-        if (!choice->job || !make_logprobs(r, choice, b)) {
-            st = err_set(e, ST_NOMEM, "", "no memory for this request");
-            break;
-        }
-        if (i == 0)
-            r->row.max_tokens = choice->job->max_tokens;
-        choice->job->sampling = b->sampling;
-        choice->job->sampling.seed = seed;
-        choice->job->choice = (int32_t)(i % (size_t)b->n);
-        if (c->request_timeout_ms > 0)
-            choice->job->deadline_us =
-                x->req.arrived_us + c->request_timeout_ms * 1000;
-        ring_on_wake(choice->job->ring, x->wake, x->wake_arg);
-        st = make_guide(&choice->job->guide, r, c, b, e);
+    for (size_t i = 0; i < r->n_choices; i++) {
+        buf_init(&r->choices[i].reasoning, BUF_ANSWER);
+        buf_init(&r->choices[i].content, BUF_ANSWER);
     }
+    for (size_t i = 0; i < r->n_choices && !st; i++)
+        st = make_job(x, &r->choices[i], i, &plan, e);
+    if (!st)
+        r->row.max_tokens = r->choices[0].job->max_tokens;
+    guides_release(&plan.guides);
     return st;
 }
 
@@ -194,6 +187,19 @@ static enum st name_prompt(enum st st, const char *field, struct err *e)
     return st;
 }
 
+/* What only the model's vocabulary can tell. */
+static enum st check_bias(const struct catalog_model *m, const struct body *b,
+                          const struct gen_limits *limits, struct err *e)
+{
+    int64_t vocab = m->tok ? (int64_t)tok_count(m->tok) : limits->vocab;
+
+    if (!b->n_bias || b->bias[b->n_bias - 1].id < vocab)
+        return ST_OK;
+    return err_set(e, ST_INVALID, "logit_bias",
+                   "token id %d is not in the vocabulary (0 to %lld)",
+                   b->bias[b->n_bias - 1].id, (long long)vocab - 1);
+}
+
 /* Steps 4 to 8 of a request: nothing is on the wire yet. */
 static enum st admit(struct exchange *x, const struct wire *wire,
                      struct prompt_ids *p, struct err *e)
@@ -217,6 +223,9 @@ static enum st admit(struct exchange *x, const struct wire *wire,
     r->row.thinking = b.chat.think == THINK_ON;
     r->model->gen->ops->limits(r->model->gen, &limits);
     p->context = limits.context;
+    st = check_bias(r->model, &b, &limits, e);
+    if (st)
+        return st;
     st = wire->build(p, r->model, &b, &x->arena, e);
     if (st)
         return name_prompt(st, wire->field, e);

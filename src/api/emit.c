@@ -193,6 +193,22 @@ void emit_news(const struct run *r, size_t i, struct buf *out)
     buf_clear(&c->content);
 }
 
+/* Clients look for what went wrong in a chunk without choices; those that only
+ * read finish reasons find it in the last one. */
+static void emit_error(const struct run *r, const struct err *e,
+                       struct buf *out)
+{
+    struct jw *w;
+
+    sse_begin(out);
+    w = open_object(r, r->emit->chunk_object, out);
+    api_error_member(w, e);
+    jw_obj_end(w);
+    if (!jw_end(w))
+        out->failed = true;
+    sse_end(out);
+}
+
 void emit_finish(const struct run *r, size_t i, const struct figures *f,
                  const struct err *e, struct buf *out)
 {
@@ -200,6 +216,8 @@ void emit_finish(const struct run *r, size_t i, const struct figures *f,
     struct jw *w;
 
     emit_role(r, i, out);
+    if (e)
+        emit_error(r, e, out);
     w = open_choice(r, i, out);
     r->emit->delta(w, none, none);
     end_choice(w, e ? "error" : finish_of(&r->choices[i]),

@@ -55,7 +55,8 @@ bool emit_has_news(const struct run *r, size_t i);
  */
 void emit_news(const struct run *r, size_t i, struct buf *out);
 /* The chunk with the finish reason and the log-probabilities that are left;
- * `e` (or NULL) is what went wrong; `f` (or NULL) is put into it. */
+ * `e` (or NULL) is what went wrong: it has a chunk of its own before, without
+ * choices, and is in the last one too; `f` (or NULL) is put into it. */
 void emit_finish(const struct run *r, size_t i, const struct figures *f,
                  const struct err *e, struct buf *out);
 /* The chunk without choices. */

@@ -173,8 +173,8 @@ const char *finish_of(const struct choice *c)
     if (c->reply && reply_stopped(c->reply))
         return well(c);
     switch (c->view.end.reason) {
-    case END_STOP:
-        return well(c);
+    case END_STOP: /* calls of an answer that went in circles are not run */
+        return choice_looped(c) ? "stop" : well(c);
     case END_LENGTH:
         return "length";
     case END_TIMEOUT:

@@ -10,6 +10,8 @@
 
 #define TAKE 256 /* >= LOGPROBS_TAKE */
 #define PREFILL_EVERY_US 1000000
+#define TOO_LONG "the answer is too long; ask for less, or for a stream"
+#define LOOP_NOTICE "\n\n[The server ended this answer: it repeated itself.]"
 #define STREAM_HEAD "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n"
 
 /* --- events in ----------------------------------------------------------- */
@@ -88,13 +90,16 @@ static void feed(struct run *r, struct choice *c, const int32_t *ids,
 
 static void end_reply(struct run *r, struct choice *c)
 {
+    bool looped = choice_looped(c);
     const struct calls *calls;
 
     if (c->reply) {
-        reply_end(c->reply, c->view.end.reason == END_STOP, &r->thought,
-                  &r->said);
+        reply_end(c->reply, c->view.end.reason == END_STOP && !looped,
+                  &r->thought, &r->said);
         if (c->logprobs)
             logprobs_end(c->logprobs, c->reply);
+        if (looped)
+            buf_puts(&r->said, LOOP_NOTICE);
         pass_on(r, c);
     }
     calls = choice_calls(c);
@@ -113,7 +118,7 @@ static void check_size(struct run *r, const struct choice *c)
     for (size_t k = 0; calls && k < calls->n; k++)
         too_long = too_long || calls->p[k]->args.failed;
     if (too_long)
-        fail(r, ST_LIMIT, "the answer is too long");
+        fail(r, ST_LIMIT, TOO_LONG);
     else if (calls && calls->failed)
         fail(r, ST_NOMEM, "no memory for the reply");
 }
@@ -273,22 +278,42 @@ static void stream_end(struct exchange *x, const struct err *e,
     committing(x, now_us);
 }
 
+/* The header of an answer that the pattern guard ended: "" for others. */
+static void stop_header(const struct run *r, struct buf *out)
+{
+    for (size_t i = 0; i < r->n_choices; i++) {
+        const struct guide_note *note = &r->choices[i].view.end.note;
+
+        if (!choice_looped(&r->choices[i]))
+            continue;
+        buf_printf(out, "X-Engine-Stop: pattern-stop(size=%d count=%d tok=[",
+                   note->loop_size, note->loop_count);
+        for (int k = 0; k < note->loop_size && k < GUIDE_LOOP_IDS; k++)
+            buf_printf(out, k ? ",%d" : "%d", note->loop_ids[k]);
+        buf_puts(out, "])\r\n");
+        return;
+    }
+}
+
 static enum x_pump answer_end(struct exchange *x, struct buf *out,
                               int64_t now_us)
 {
     struct run *r = run_of(x);
     struct figures f;
-    struct err e;
+    struct buf more;
 
     figures_of(&f, x, now_us);
     buf_clear(&x->body);
     emit_answer(r, &f, &x->body);
     buf_putc(&x->body, '\n');
     if (x->body.failed) {
-        err_set(&e, ST_INTERNAL, "", "the answer is too long");
-        return late_error(x, &e, out, now_us);
+        fail(r, ST_LIMIT, TOO_LONG);
+        return late_error(x, &r->failure, out, now_us);
     }
-    answer_body(x, 200, JSON_TYPE, NULL);
+    buf_init(&more, BUF_MESSAGE);
+    stop_header(r, &more);
+    answer_body(x, 200, JSON_TYPE, more.p);
+    buf_release(&more);
     committing(x, now_us);
     return X_MORE;
 }

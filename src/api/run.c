@@ -17,6 +17,13 @@ const struct calls *choice_calls(const struct choice *c)
     return c->reply ? reply_calls(c->reply) : NULL;
 }
 
+/* An answer that was complete before is none that went in circles. */
+bool choice_looped(const struct choice *c)
+{
+    return c->view.end.reason == END_STOP && c->view.end.note.loop_count &&
+           !(c->reply && reply_stopped(c->reply));
+}
+
 struct run *run_begin(struct exchange *x, const struct route *route)
 {
     struct run *r = mem_new(struct run);
@@ -118,6 +125,22 @@ static const char *tools_word(const struct run *r, char *out, size_t cap)
     return out;
 }
 
+/* Who ended a reasoning, when it was not the model. */
+static const char *think_word(const struct run *r)
+{
+    for (size_t i = 0; i < r->n_choices; i++)
+        switch (r->choices[i].view.end.note.closed) {
+        case CLOSED_BY_BUDGET:
+            return " think=budget";
+        case CLOSED_BY_STALL:
+            return " think=stall";
+        case THINK_NOT_CLOSED:
+        case CLOSED_BY_MODEL:
+            break;
+        }
+    return "";
+}
+
 static void log_request(const struct run *r)
 {
     const struct ledger_row *row = &r->row;
@@ -129,12 +152,12 @@ static void log_request(const struct run *r)
 
     log_info("req",
              "id=%s %s=%s model=\"%s\" status=%d prompt=%lld completion=%lld "
-             "finish=%s%s%s%s ms=%lld tok_s=%.1f client=%s kind=%s",
+             "finish=%s%s%s%s%s ms=%lld tok_s=%.1f client=%s kind=%s",
              row->request_id, row->stream ? "stream" : "json", row->endpoint,
              row->model, row->status,
              (long long)row->prompt_tokens, (long long)n, row->finish,
              row->error_type[0] ? " error=" : "", row->error_type,
-             tools_word(r, tools, sizeof(tools)),
+             tools_word(r, tools, sizeof(tools)), think_word(r),
              (long long)row->total_ms, rate, row->client_id,
              row->client_kind);
 }

@@ -101,6 +101,8 @@ struct run {
 struct run *run_of(const struct exchange *x);
 /* The calls of a choice so far; NULL before its first token. */
 const struct calls *choice_calls(const struct choice *c);
+/* Did the pattern guard end it? (view.end.note says how.) */
+bool choice_looped(const struct choice *c);
 /* Makes x->state with an id and a row that says what is known so far. */
 struct run *run_begin(struct exchange *x, const struct route *route);
 /* Cancels what runs, waits for wake-ups under way, closes an open row. */

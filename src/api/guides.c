@@ -1,0 +1,233 @@
+#include "api/guides.h"
+
+#include "chat/format.h"
+#include "text/tok.h"
+
+#define CHOICE_IDS_MAX ((size_t)1 << 20)
+#define RESERVE_MAX 2048 /* of answer-reserve auto */
+
+/* What a reasoning says when the server ends it; the format adds its end. */
+#define SENTENCE "\n\nThat is enough thought; the answer follows."
+
+static enum st no_memory(struct err *e)
+{
+    return err_set(e, ST_NOMEM, "", "no memory for this request");
+}
+
+/* --- reasoning ----------------------------------------------------------- */
+
+/* As a reader sees it: end tokens and control tokens say nothing. */
+static struct span piece_of(const void *tok, int32_t id)
+{
+    enum tok_type type;
+
+    if (id < 0 || (size_t)id >= tok_count(tok))
+        return (struct span){0};
+    type = tok_type_of(tok, id);
+    return type == TOK_CONTROL || type == TOK_UNKNOWN ? (struct span){0}
+                                                      : tok_piece(tok, id);
+}
+
+static struct think_mark mark_of(const struct format *f, bool close,
+                                 struct ids *ids)
+{
+    format_think_ids(f, close, ids);
+    return (struct think_mark){ids->p, ids->n, format_think_text(f, close)};
+}
+
+/* A format that is no part of this vocabulary's channel has no phrase. */
+static enum st make_phrase(struct guides *g, const struct format *f,
+                           struct err *e)
+{
+    const struct text said[] = {
+        {SENTENCE, sizeof(SENTENCE) - 1},
+        {"", 0}, /* where every byte is a token, that is too much */
+    };
+    enum st st = ST_OK;
+
+    for (size_t i = 0; i < 2; i++) {
+        g->phrase.n = 0;
+        g->phrase.failed = false;
+        st = format_think_cut(f, said[i], &g->phrase, e);
+        if (!st)
+            return ST_OK;
+    }
+    g->phrase.n = 0;
+    return st == ST_UNSUPPORTED ? ST_OK : st;
+}
+
+static int32_t cap_of(const struct body *b, const struct format_caps *caps)
+{
+    int64_t cap = b->think.cap;
+
+    if (cap < 0) /* a format with efforts of its own reads the word itself */
+        cap = caps->efforts || caps->effort_max ? 0 : b->think.word_cap;
+    return cap < INT32_MAX ? (int32_t)cap : INT32_MAX;
+}
+
+static enum st open_think(struct guides *g, const struct run *r,
+                          const struct body *b, struct err *e)
+{
+    const struct format_caps *caps = r->format ? format_caps(r->format) : NULL;
+    enum st st;
+
+    if (!caps || !caps->think || b->chat.think != THINK_ON || b->n_choice)
+        return ST_OK;
+    g->cap = cap_of(b, caps);
+    /* an answer in JSON is read whole: it must not be cut */
+    g->asked = b->think.asked || b->chat.form != FORM_TEXT;
+    if (!g->cap && !g->asked && !g->config->think_stall && !b->no_repeat_ngram)
+        return ST_OK;
+    st = make_phrase(g, r->format, e);
+    if (st || (!g->phrase.n && !b->no_repeat_ngram))
+        return st;
+    g->think = (struct think_config){
+        .open = mark_of(r->format, false, &g->open),
+        .close = mark_of(r->format, true, &g->close),
+        .inside = r->think_open,
+        .stall = g->config->think_stall,
+        .ngram = b->no_repeat_ngram,
+        .phrase = g->phrase.p,
+        .n_phrase = g->phrase.n,
+        .piece = piece_of,
+        .piece_arg = r->model->tok,
+    };
+    g->thinks = true;
+    return g->open.failed || g->close.failed ? no_memory(e) : ST_OK;
+}
+
+/* Tokens of reasoning after which the phrase comes: the client's number, and
+ * what leaves the answer its reserve; 0: no end. */
+static int32_t cap_within(const struct guides *g, int32_t max_tokens)
+{
+    int32_t reserve = g->config->answer_reserve;
+    int64_t phrase = (int64_t)g->phrase.n, room;
+
+    /* an answer that holds no more than the phrase is none */
+    if (!g->asked || max_tokens <= phrase + 2)
+        return g->cap;
+    if (reserve < 0)
+        reserve = max_tokens / 4 < RESERVE_MAX ? max_tokens / 4 : RESERVE_MAX;
+    room = max_tokens - reserve - phrase - 1;
+    if (room < 1)
+        room = 1;
+    return g->cap && g->cap < room ? g->cap : (int32_t)room;
+}
+
+static enum st make_think(const struct guides *g, struct guide **out,
+                          const struct ids *prompt, int32_t max_tokens,
+                          struct err *e)
+{
+    struct think_config c = g->think;
+
+    *out = NULL;
+    if (!g->thinks)
+        return ST_OK;
+    c.cap = cap_within(g, max_tokens);
+    if (!c.cap && !c.stall && !c.ngram)
+        return ST_OK;
+    c.prompt = prompt->p;
+    c.n_prompt = prompt->n;
+    *out = guide_think_new(&c);
+    return *out ? ST_OK : no_memory(e);
+}
+
+/* --- choices ------------------------------------------------------------- */
+
+/* One choice behind those that are there. A channel that the prompt opened is
+ * closed before the answer. */
+static enum st add_choice(struct guides *g, const struct run *r,
+                          const struct text *s, struct err *e)
+{
+    enum st st = ST_OK;
+
+    if (r->think_open)
+        st = format_think_cut(r->format, (struct text){"", 0}, &g->choices, e);
+    if (!st)
+        st = tok_encode(r->model->tok, TOK_CONTENT, s->s, s->n, &g->choices,
+                        e);
+    return st;
+}
+
+static enum st open_choices(struct guides *g, const struct run *r,
+                            const struct body *b, struct err *e)
+{
+    size_t from = 0;
+
+    if (!b->n_choice)
+        return ST_OK;
+    g->lists = mem_array(struct guide_list, b->n_choice);
+    for (size_t i = 0; i < b->n_choice; i++) {
+        enum st st = add_choice(g, r, &b->choice[i], e);
+
+        if (st && !e->where[0])
+            snprintf(e->where, sizeof(e->where),
+                     "structured_outputs.choice[%zu]", i);
+        if (st)
+            return st;
+        g->lists[i].n = g->choices.n - from;
+        from = g->choices.n;
+    }
+    g->n_lists = b->n_choice;
+    from = 0;
+    for (size_t i = 0; i < g->n_lists; i++) {
+        g->lists[i].ids = g->choices.p + from;
+        from += g->lists[i].n;
+    }
+    return ST_OK;
+}
+
+/* --- all of them --------------------------------------------------------- */
+
+enum st guides_open(struct guides *g, const struct run *r,
+                    const struct api_config *c, const struct body *b,
+                    struct err *e)
+{
+    enum st st;
+
+    *g = (struct guides){.config = c, .model = r->model};
+    ids_init(&g->open, THINK_IDS_MAX);
+    ids_init(&g->close, THINK_IDS_MAX);
+    ids_init(&g->phrase, THINK_PHRASE_MAX);
+    ids_init(&g->choices, CHOICE_IDS_MAX);
+    st = open_think(g, r, b, e);
+    return st ? st : open_choices(g, r, b, e);
+}
+
+enum st guides_make(const struct guides *g, struct guide **out,
+                    const struct ids *prompt, int32_t max_tokens,
+                    struct err *e)
+{
+    const struct api_config *c = g->config;
+    struct guide *think = NULL, *other = NULL;
+    enum st st = make_think(g, &think, prompt, max_tokens, e);
+
+    *out = NULL;
+    if (st)
+        return st;
+    /* a text that is given is no loop of the model's */
+    if (g->n_lists) {
+        other = guide_choice_new(g->lists, g->n_lists, g->model->stop_ids,
+                                 g->model->n_stop);
+        st = other ? ST_OK : no_memory(e);
+    } else if (c->pattern_max) {
+        st = guide_pattern_new(&other, c->pattern_max, c->pattern_min,
+                               c->pattern_count, e);
+    }
+    if (st)
+        guide_free(think);
+    else
+        *out = think && other ? guide_both(think, other)
+               : think        ? think
+                              : other;
+    return st;
+}
+
+void guides_release(struct guides *g)
+{
+    ids_release(&g->open);
+    ids_release(&g->close);
+    ids_release(&g->phrase);
+    ids_release(&g->choices);
+    free(g->lists);
+}
