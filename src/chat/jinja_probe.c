@@ -428,7 +428,7 @@ static bool ends_turn(const struct format *f, const char *s, size_t n)
 }
 
 /* What stands in the history between a thought and what is said; empty when
- * there is nothing to go by. */
+ * no thought is shown. */
 static struct text cut_written(struct probe *p)
 {
     struct chat_msg m[] = {ask(), say(ROLE_ASSISTANT, TEXT(SAID))};
@@ -447,27 +447,56 @@ static struct text cut_written(struct probe *p)
     return (struct text){from, (size_t)(to - from)};
 }
 
-/* Where no thought is written: tags stand on lines of their own, and what
- * is no tag has no blank around it, in the published templates. */
+/* The blanks between a close that is written without a thought, and what is
+ * said; s NULL when there is none. */
+static struct text gap_written(struct probe *p)
+{
+    struct chat_msg m[] = {ask(), say(ROLE_ASSISTANT, TEXT(SAID))};
+    struct text close = p->f->think[1];
+    const char *from, *said, *at;
+
+    if (!shows(p, m, 2, SAID))
+        return (struct text){NULL, 0};
+    from = p->a.out.u.str.s;
+    said = at = find(&p->a.out, SAID);
+    while (at > from && ascii_space(at[-1]))
+        at--;
+    if ((size_t)(at - from) < close.n || said - at > CUT_MAX ||
+        memcmp(at - close.n, close.s, close.n))
+        return (struct text){NULL, 0};
+    return (struct text){at, (size_t)(said - at)};
+}
+
+/* Where no thought is shown: in the published templates a tag that has
+ * blanks behind it stands on a line of its own, and what is no tag has no
+ * blanks around it. */
+static void write_cut(struct probe *p, struct buf *b)
+{
+    struct text close = p->f->think[1], cut = cut_written(p), gap;
+
+    if (cut.n) {
+        buf_add(b, cut.s, cut.n);
+        return;
+    }
+    gap = gap_written(p);
+    if (!gap.s)
+        gap = memcmp(close.s, "</", 2) ? TEXT("") : TEXT("\n\n");
+    buf_puts(b, gap.n ? "\n" : "");
+    buf_add(b, close.s, close.n);
+    buf_add(b, gap.s, gap.n);
+}
+
 static void probe_cut(struct probe *p)
 {
-    struct text close = p->f->think[1], cut = cut_written(p);
-    bool tag = close.n && !memcmp(close.s, "</", 2);
     struct buf b;
     char *s;
 
-    if (!close.n)
+    if (!p->f->think[1].n)
         return;
     buf_init(&b, BUF_MESSAGE);
-    if (cut.n) {
-        buf_add(&b, cut.s, cut.n);
-    } else {
-        buf_puts(&b, tag ? "\n" : "");
-        buf_add(&b, close.s, close.n);
-        buf_puts(&b, tag ? "\n\n" : "");
-    }
+    write_cut(p, &b);
     s = arena_dup(&p->f->arena, b.p, b.n);
-    p->f->cut = s ? (struct text){s, b.n} : close;
+    p->f->cut = s ? (struct text){s, b.n} : p->f->think[1];
     buf_release(&b);
 }
 

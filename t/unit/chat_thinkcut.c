@@ -156,6 +156,12 @@ static void templates(void)
              "Stop.[</think>]\n", "[</think>]", "few lines");
     template(LOOP "{{ '</think>' and '' }}" END "<think>\n",
              "Stop.\n[</think>]\n\n", "[</think>]", "thoughts are not shown");
+    template(LOOP "{% if m.role == 'assistant' %}</think>{% endif %}" END
+             "<think>", "Stop.[</think>]", "[</think>]",
+             "a close without thoughts");
+    template(LOOP "{% if m.role == 'assistant' %}<think>\n\n</think>\n\n"
+             "{% endif %}" END, "Stop.\n[</think>]\n\n", "[</think>]",
+             "an empty channel");
     template(LOOP THOUGHT("[THINK]", "[/THINK]") END, "Stop.[[/THINK]]",
              "[[/THINK]]", "brackets");
     template(LOOP "{{ '[THINK][/THINK]' and '' }}" END, "Stop.[[/THINK]]",
@@ -173,6 +179,41 @@ static void templates(void)
     template(LOOP END, "unsupported", "unsupported", "no channel");
     template(LOOP "{{ reasoning_effort }}" END, "unsupported", "unsupported",
              "efforts alone");
+}
+
+/* Published templates; what they write between a thought (or an empty
+ * channel) and the answer stands in their texts. */
+static void published(void)
+{
+    static const char *const t[][2] = {
+        {"Qwen-Qwen3-0.6B", "\n</think>\n\n"},
+        {"Qwen3.5-4B", "\n</think>\n\n"},
+        {"StepFun3.5-Flash", "\n</think>\n"},
+        {"GLM-4.6", "</think>\n"},
+        {"GLM-4.7-Flash", "</think>"},
+        {"ByteDance-Seed-OSS", "</seed:think>\n"},
+        {"mistralai-Ministral-3-14B-Reasoning-2512", "[/THINK]"},
+        {"deepseek-ai-DeepSeek-V3.1", "</think>"},
+        {"Qwen-Qwen2.5-7B-Instruct", ""},
+    };
+
+    for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+        struct jinja_source source = {.source = t[i][0]};
+        char path[160];
+        struct format *f;
+        struct buf b;
+        struct err e;
+
+        snprintf(path, sizeof(path), "t/data/chat/templates/%s.jinja",
+                 t[i][0]);
+        buf_init(&b, BUF_FILE);
+        BUG_ON(buf_read_file(&b, path, &e));
+        source.text = (struct span){b.p, b.n};
+        BUG_ON(format_jinja(&f, &source, NULL, &e));
+        ok(text_is(f->cut, t[i][1]), "%s: its own form", t[i][0]);
+        format_free(f);
+        buf_release(&b);
+    }
 }
 
 /* A vocabulary without the tokens spells them. */
@@ -268,6 +309,7 @@ int main(void)
     toy_open(&toy, specials, NULL, 0);
     toy_open(&plain, NULL, NULL, 0);
     templates();
+    published();
     spelled();
     elements();
     files();
