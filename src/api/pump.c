@@ -88,6 +88,12 @@ static void feed(struct run *r, struct choice *c, const int32_t *ids,
     }
 }
 
+/* Before its first byte a failure still gets a status of its own. */
+static bool said_all(const struct choice *c)
+{
+    return c->view.end.reason == END_STOP || c->view.end.reason == END_LENGTH;
+}
+
 static void end_reply(struct run *r, struct choice *c)
 {
     bool looped = choice_looped(c);
@@ -103,7 +109,7 @@ static void end_reply(struct run *r, struct choice *c)
         pass_on(r, c);
     }
     calls = choice_calls(c);
-    if (!calls || !calls->n)
+    if (said_all(c) && (!calls || !calls->n))
         reason_end(&c->reason, &c->content);
     c->over = true;
 }

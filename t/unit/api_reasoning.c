@@ -153,6 +153,19 @@ static void shapes(void)
     apit_close(&t);
 }
 
+/* No opener is sent where a status can still say what went wrong. */
+static void failed(void)
+{
+    struct apit t;
+    struct call c;
+
+    serve(&t, "one", 0, config);
+    ask(&c, &t, "curl/8", ",\"stream\":true");
+    is_int(call_status(&c), 500, "a failure before the first token");
+    call_release(&c);
+    apit_close(&t);
+}
+
 /* Checks 56 and 58: what the first chunks are. */
 static void pieces(void)
 {
@@ -231,6 +244,7 @@ int main(void)
         skip_all(why);
     apit_close(&t);
     shapes();
+    failed();
     pieces();
     calls();
     return done();
