@@ -48,8 +48,13 @@ struct ring_view { /* everything new since the last look */
 
 struct ring; /* opaque, inside struct job */
 
-/* max_tokens ids; top_n logprob alternatives per id (0: none, not even the
- * chosen one's). NULL when out of memory. */
+/*
+ * max_tokens ids; top_n logprob alternatives per id (0: none, not even the
+ * chosen one's). NULL when out of memory.
+ * Reserves 12 bytes of address space per id, and 4 + 8 * top_n more with
+ * log-probabilities (2.9 GB for 2^24 ids and 20 alternatives); only what is
+ * pushed takes memory.
+ */
 struct ring *ring_new(size_t max_tokens, int top_n) MUST_CHECK;
 void ring_free(struct ring *r);
 
