@@ -1,5 +1,6 @@
-# docs/api.md against a running daemon: each route, each error code, each
-# example (same keys and types, errors word for word), the rules of streams.
+# docs/api.md against a running daemon: each route, field, reasoning form, error
+# and header by the example that the page gives, every longer example (same keys
+# and types, errors word for word), the rules of streams.
 use strict;
 use warnings;
 use lib 't/lib';
@@ -28,18 +29,30 @@ sub section {
     return $text // die "no section $name";
 }
 
-# The body rows of a section's tables: lists of cells, without backquotes.
-sub table {
-    my @rows = map { [ map { s/^\s+|\s+$|`//gr } split /\|/, $_ ] }
-        section($_[0]) =~ /^\|(.*)\|$/mg;
-    my @body;
-    for my $i (0 .. $#rows) {
-        next if $rows[$i][0] =~ /^-+$/;
-        next if $rows[ $i + 1 ] && $rows[ $i + 1 ][0] =~ /^-+$/;
-        push @body, $rows[$i];
+# The body rows of a section's tables whose header is `head`: lists of cells.
+sub rows {
+    my ($name, $head) = @_;
+    my ($table, @body);
+    for my $line (split /\n/, section($name)) {
+        if ($line !~ /^\|(.*)\|$/) {
+            $table = undef;
+        } elsif (!defined $table) {
+            $table = $1 =~ s/^ | $|`//gr;
+        } elsif ($1 !~ /^[ |-]+$/ && $table eq $head) {
+            push @body, [ map { s/^\s+|\s+$//gr } split /\|/, $1, -1 ];
+        }
     }
+    die "no table $head in $name" unless @body;
     return @body;
 }
+
+# The same without backquotes.
+sub table {
+    return map { [ map { s/`//gr } @$_ ] } rows(@_);
+}
+
+# What stands in backquotes in a cell, a string per pair of them.
+sub quoted { return $_[0] =~ /`([^`]*)`/g }
 
 sub ask {
     my ($d, $method, $uri, $body, %params) = @_;
@@ -71,7 +84,7 @@ sub shapes {
 }
 
 # --- examples ----------------------------------------------------------------
-my $d = Pen::Daemon->start;
+my $d = Pen::Daemon->start(args => { threads => 1 });
 my @examples = $page =~
     /^```http\n(\w+) (\S+)\n(.*?)^```\n\n```(\w+)\n(.*?)^```$/msg;
 is scalar(my @all = $page =~ /^```\w/mg), @examples / 5 * 2,
@@ -84,12 +97,16 @@ while (my ($method, $uri, $body, $kind, $want) = splice @examples, 0, 5) {
         next;
     }
     my ($got, $shown) = map { $json->decode($_) } $r->{body}, $want;
+    if ($shown->{choices}) { # the page says that examples leave these out
+        delete $got->{$_} for grep { !$shown->{$_} }
+            qw(system_fingerprint usage timings metrics);
+    }
     is shape($got), shape($shown), $name;
     is_deeply $got, $shown, "$name, word for word" if $shown->{error};
 }
 
 # --- routes ------------------------------------------------------------------
-my @routes = table('Routes');
+my @routes = table('Routes', 'method | path | key | Allow | what');
 is_deeply [ map { "$_->[0] $_->[1]" } @routes ],
     [ map { s/^\{"|"$//gr =~ s/", "/ /r }
         slurp('src/api/route.c') =~ /(\{"\w+", "\S+")/g ],
@@ -114,42 +131,160 @@ like ask($d, 'GET', '/health', undef, REMOTE_ADDR => '192.0.2.1')->{body},
 # --- fields ------------------------------------------------------------------
 my $compat = $json->decode(scalar
     qx(${\ Pen::Daemon::build() }/penstock compat --json));
-my %use = map { $_->{field} => $_->{chat} }
-    grep { defined $_->{chat} } @{ $compat->{fields} };
-for my $row (table('Request fields')) {
-    ok defined $use{$_}, "$_ is in penstock compat"
-        for split /, /, $row->[0];
+my %base = (chat => '"messages":[{"role":"user","content":"Hi"}],"max_tokens":1',
+    completions => '"prompt":"Hi","max_tokens":1');
+my %path = (chat => '/v1/chat/completions', completions => '/v1/completions');
+
+# Members of a body, as the page shows them, in a request that lacks nothing.
+sub with {
+    my ($wire, $members, $base) = @_;
+    return ask($d, 'POST', $path{$wire},
+        join '', '{', $base // $base{$wire}, ",$members}");
+}
+
+# The use of a row, as the page writes it.
+sub use_of {
+    my @use = map { $_ // '-' } @{ $_[0] }{qw(chat completions)};
+    return $use[0] eq $use[1] ? $use[0] : "$use[0] / $use[1]";
+}
+
+my @fields = rows('Request fields', 'field | use | example | meaning');
+is_deeply [ sort map { (quoted($_->[0]))[0] . " $_->[1]" } @fields ],
+    [ sort map { "$_->{field} " . use_of($_) } @{ $compat->{fields} } ],
+    'the page has the fields of penstock compat, and their use';
+for my $row (@fields) {
+    my ($members, $param) = quoted($row->[2]);
+    my @use = split m{ / }, $row->[1];
+    for my $wire (grep { $use[ $_ eq 'chat' ? 0 : -1 ] ne '-' }
+        qw(chat completions)) {
+        my $r = with($wire, $members);
+        my $got = $r->{status} == 200 ? 200 : "$r->{status} "
+            . ($json->decode($r->{body})->{error}{param} // 'null');
+        is $got, defined $param ? "400 $param" : 200, "$wire: $members";
+    }
+}
+
+# --- finish reasons ----------------------------------------------------------
+my $capital = '"messages":[{"role":"user","content":'
+    . '"What is the capital of France?"}],"temperature":0';
+for my $row (rows('Streams', 'finish_reason | meaning | example')) {
+    my ($members) = quoted($row->[2]) or next;
+    my $choice = $json->decode(with('chat', $members, $capital
+        . ',"max_tokens":99')->{body})->{choices}[0];
+    is $choice->{finish_reason}, (quoted($row->[0]))[0], $members;
+}
+
+# --- reasoning ---------------------------------------------------------------
+sub message {
+    my $r = with('chat', $_[0], $capital);
+    return $json->decode($r->{body})->{choices}[0]{message};
+}
+for my $row (rows('Reasoning',
+    'reasoning_format | content | reasoning_content')) {
+    my @want = map { my ($q) = quoted($_); $q } @$row[ 1, 2 ];
+    s/\\n/\n/g for grep { defined } @want;
+    for my $word (quoted($row->[0])) {
+        is_deeply [ @{ message(qq("reasoning_format":"$word")) }
+            {qw(content reasoning_content)} ], \@want, "reasoning: $word";
+    }
+}
+my $whole = message('"max_reasoning_tokens":0')->{reasoning_content};
+for my $row (rows('Reasoning', 'members of a body | reasoning')) {
+    my ($members) = quoted($row->[0]);
+    my $got = message($members)->{reasoning_content};
+    my $is = !defined $got ? 'off' : $got eq $whole ? 'whole'
+        : index($whole, substr $got, 0, 8) == 0 ? 'cut' : 'another';
+    is $is, $row->[1], "reasoning: $members";
+}
+my %caps;
+for my $row (table('Reasoning', 'effort | cap in tokens')) {
+    $caps{$_} = $row->[1] for split /, /, $row->[0];
+}
+for my $word (sort keys %caps) {
+    my $got = message(qq("reasoning_effort":"$word"))->{reasoning_content};
+    is $got, $caps{$word} eq 'no reasoning' ? undef : $whole, "effort $word";
 }
 
 # --- errors ------------------------------------------------------------------
-my %told = map { join(' ', @$_[ 0 .. 2 ]) => 1 } table('Errors');
+my %example; # of the page, by what it is answered with
+for my $row (rows('Errors', 'status | type | code | when | example')) {
+    my ($status, $type, $code) = map { s/`//gr } @$row[ 0 .. 2 ];
+    $example{"$status $type $code"} = (quoted($row->[4]))[0];
+}
 my %sent;
+
+# "METHOD URI BODY" of the page, sent.
+sub example {
+    my ($d, $text, %params) = @_;
+    my ($method, $uri, $body) = split / /, $text, 3;
+    $body =~ s/word word \.\.\./'word ' x 5000/e if $body;
+    return ask($d, $method, $uri, $body, %params);
+}
+
 sub sent {
-    my ($r, $want, $name) = @_;
+    my ($d, $want, %params) = @_;
+    my $r = example($d, $example{$want} // die("no example of $want"), %params);
     my $e = $json->decode($r->{body})->{error};
-    is join(',', sort keys %$e), 'code,message,param,type', "$name: keys";
-    my $got = join ' ', $r->{status}, $e->{type}, $e->{code} // 'null';
-    is $got, $want, $name;
-    $sent{$got} = 1;
+    is join(',', sort keys %$e), 'code,message,param,type', "$want: keys";
+    is join(' ', $r->{status}, $e->{type}, $e->{code} // 'null'), $want,
+        "$want: $example{$want}";
+    $sent{$want} = 1;
+    return $r;
+}
+
+# --- headers -----------------------------------------------------------------
+my %header = map { $_->[0] => (quoted($_->[2]))[0] }
+    rows('Headers', 'header | where | example');
+my %seen;
+
+# All headers of one row of the page are in the answer to its example.
+sub has {
+    my ($d, $cell, %params) = @_;
+    my $r = example($d, $header{$cell} // die("no row $cell"), %params);
+    for (quoted($cell)) {
+        my ($name, $value) = split /: /;
+        my $got = $r->{headers}{ lc $name };
+        ok defined $got && (!defined $value || $got eq $value),
+            "$header{$cell}: $_";
+    }
+    $seen{$cell} = 1;
     return $r;
 }
 my $chat = '/v1/chat/completions';
-my $hi = '{"messages":[{"role":"user","content":"Hi"}]}';
-my $many = $json->encode({ prompt => 'word ' x 5000 });
-sent(ask($d, 'POST', $chat, '{'), '400 invalid_request_error null', 'not JSON');
-sent(ask($d, 'POST', '/v1/completions', $many),
-    '400 invalid_request_error context_length_exceeded', 'a long prompt');
-my $r = sent(ask($d, 'POST', $chat, $hi, REMOTE_ADDR => '192.0.2.1'),
-    '401 authentication_error invalid_api_key', 'no key');
-is $r->{headers}{'www-authenticate'}, 'Bearer realm="penstock"', 'its header';
-sent(ask($d, 'GET', '/v1/nothing'), '404 not_found_error null', 'no route');
-sent(ask($d, 'GET', '/v1/models/other'), '404 not_found_error model_not_found',
-    'no model');
-sent(ask($d, 'GET', $chat), '405 invalid_request_error method_not_allowed',
-    'a method');
-sent(ask($d, 'POST', $chat, undef, CONTENT_LENGTH => 1 << 40),
-    '413 invalid_request_error request_too_large', 'a large body');
-like $r->{headers}{'x-request-id'}, qr/^chatcmpl-\w{24}$/, 'X-Request-Id';
+sent($d, '400 invalid_request_error null');
+sent($d, '400 invalid_request_error context_length_exceeded');
+my $stranger = '192.0.2.1';
+sent($d, '401 authentication_error invalid_api_key', REMOTE_ADDR => $stranger);
+has($d, '`WWW-Authenticate: Bearer realm="penstock"`', REMOTE_ADDR => $stranger);
+sent($d, '404 not_found_error null');
+sent($d, '404 not_found_error model_not_found');
+sent($d, '405 invalid_request_error method_not_allowed');
+sent($d, '413 invalid_request_error request_too_large',
+    CONTENT_LENGTH => 1 << 40);
+has($d, '`X-Request-Id`');
+has($d, '`Content-Length`');
+has($d, '`Cache-Control: no-cache`, `X-Accel-Buffering: no`');
+has($d, '`Allow`');
+my ($name) = grep { /X-Penstock-Client/ } sort keys %header;
+my $r = example($d, $header{$name}, HTTP_X_PENSTOCK_CLIENT => 'dashboard');
+my $id = $r->{headers}{'x-request-id'};
+is +($d->wait_rows("request_id = '$id'"))[0]{client_kind}, 'dashboard', $name;
+$seen{$name} = 1;
+is $d->stop, 0, 'ends well';
+
+$d = Pen::Daemon->scripted(args => { thinking => 'off', 'cors-origin' =>
+    'https://chat.example.org,http://localhost:3000' });
+for my $cell (grep { /Access-Control|Vary/ } sort keys %header) {
+    has($d, $cell, HTTP_ORIGIN => 'https://chat.example.org',
+        HTTP_ACCESS_CONTROL_REQUEST_METHOD => 'POST');
+}
+is $d->stop, 0, 'ends well';
+
+$d = Pen::Daemon->scripted(args => { 'pattern-stop' => '4:1:8' },
+    env => { PENSTOCK_SCRIPT => ' one' x 100 });
+$r = has($d, '`X-Engine-Stop`');
+is $json->decode($r->{body})->{choices}[0]{finish_reason}, 'stop',
+    'the pattern guard says stop';
 is $d->stop, 0, 'ends well';
 
 my %args = (thinking => 'off', parallel => 1, 'max-queue' => 1,
@@ -163,8 +298,9 @@ my @open = map {
     $d->wait_load(1, $_);
     $f;
 } 0, 1;
-$r = sent(ask($d, 'POST', $chat, $hi), '503 server_busy null', 'a full queue');
+$r = sent($d, '503 server_busy null');
 is $r->{headers}{'retry-after'}, 5, 'Retry-After';
+has($d, '`Retry-After`');
 my ($first, $second) = map { $_->response(20)->{body} } @open;
 like $first, qr/^: prefill \d+\/\d+\n\n(: prefill|data: )/, 'prefill lines';
 like $first, qr/"finish_reason":"timeout".*\n\ndata: \[DONE\]\n\n\z/,
@@ -174,7 +310,7 @@ is $d->stop, 0, 'ends well';
 
 $d = Pen::Daemon->scripted(args => { thinking => 'off' },
     env => { PENSTOCK_FAIL_AFTER => 3 });
-sent(ask($d, 'POST', $chat, $hi), '500 server_error null', 'a failure');
+sent($d, '500 server_error null');
 $r = ask($d, 'POST', $chat, $stream);
 like $r->{body}, qr/"finish_reason":"error".*"error":\{"message":"[^"]+",
     "type":"server_error","param":null,"code":null\}\}\n\n
@@ -183,11 +319,12 @@ is $d->stop, 0, 'ends well';
 
 $d = Pen::Daemon->scripted(
     model => 'contrib/demo-model/tiny-random-llama.gguf');
-sent(ask($d, 'POST', $chat, $hi),
-    '400 invalid_request_error unsupported_chat_format', 'no chat format');
+sent($d, '400 invalid_request_error unsupported_chat_format');
 is $d->stop, 0, 'ends well';
 
 # Needs an engine that stands still: t/unit/api_gone.c.
-ok delete $told{'429 rate_limit_error rate_limit_exceeded'}, '429 is told';
-is_deeply \%sent, \%told, 'every error of the page was seen, and no other';
+ok delete $example{'429 rate_limit_error rate_limit_exceeded'}, '429 is told';
+is_deeply [ sort keys %sent ], [ sort keys %example ],
+    'every error of the page was seen, and no other';
+is_deeply [ sort keys %seen ], [ sort keys %header ], 'and every header';
 done_testing;
