@@ -205,6 +205,50 @@ for my $word (sort keys %caps) {
     is $got, $caps{$word} eq 'no reasoning' ? undef : $whole, "effort $word";
 }
 
+my $code = slurp('src/api/body_think.c');
+for my $word (sort keys %caps) {
+    my ($cap) = $code =~ /\{"$word", (-?\d+)\}/;
+    is $caps{$word} =~ tr/,//dr,
+        { -1 => 'no reasoning', 0 => 'none' }->{$cap} // $cap, "cap of $word";
+}
+$code = slurp('src/gen/guide_window.h');
+my ($circles) = section('Reasoning') =~ /circles(.*?)A request that asks/s;
+my %number = map { $_ => $code =~ /^#define $_ (\d+)$/m }
+    qw(UNIT_MAX UNIT_TIMES UNIT_IDS NEW_PERCENT);
+is_deeply [ grep { $circles !~ /\b$number{$_}\b/ } sort keys %number ], [],
+    'the page has the numbers of src/gen/guide_window.h';
+is message('"max_tokens":3,"reasoning_format":"tags"')->{content},
+    "<think>\nThe user asks", 'reasoning that is cut leaves the block open';
+is_deeply [ @{ message('"max_tokens":3') }{qw(content reasoning_content)} ],
+    [ '', 'The user asks' ], 'or content empty';
+
+# By kind of client: the content of a stream, piece by piece.
+sub pieces {
+    my $r = ask($d, 'POST', $path{chat}, "{$capital,\"stream\":true}",
+        HTTP_USER_AGENT => $_[0]);
+    return grep { length } map { $_->{choices}[0]{delta}{content} // '' }
+        map { $json->decode($_) } $r->{body} =~ /^data: (\{.*)$/mg;
+}
+like join('', pieces('hermes/1.0')), qr{^<think>\nThe.*</think>\n\nThe}s,
+    'Hermes gets tags';
+is((pieces('Open-WebUI/0.6'))[0], "\n\n", 'Open WebUI an empty line first');
+like((pieces('curl/8.0'))[0], qr/^The/, 'others the answer at once');
+
+# --- log-probabilities -------------------------------------------------------
+sub tokens {
+    my $r = with('chat', "\"logprobs\":true,\"top_logprobs\":3,$_[0]", $capital);
+    return @{ $json->decode($r->{body})->{choices}[0]{logprobs}{content} };
+}
+my $both = join '', map { $_->{token} } tokens('"reasoning_format":"both"');
+like $both, qr/^The user asks.*The capital of France is Paris\.$/s,
+    'thoughts are listed where content has them';
+is join('', map { $_->{token} } tokens('"reasoning_format":"parsed"')),
+    'The capital of France is Paris.', 'and nowhere else';
+my @forced = tokens('"structured_outputs":{"choice":["漢"]}');
+is_deeply [ map { $_->{token}, scalar @{ $_->{top_logprobs} } } @forced ],
+    [ 'bytes:\xe6', 1, 'bytes:\xbc', 1, 'bytes:\xa2', 1 ],
+    'bytes of a character that is forced';
+
 # --- errors ------------------------------------------------------------------
 my %example; # of the page, by what it is answered with
 for my $row (rows('Errors', 'status | type | code | when | example')) {
@@ -283,8 +327,9 @@ is $d->stop, 0, 'ends well';
 $d = Pen::Daemon->scripted(args => { 'pattern-stop' => '4:1:8' },
     env => { PENSTOCK_SCRIPT => ' one' x 100 });
 $r = has($d, '`X-Engine-Stop`');
-is $json->decode($r->{body})->{choices}[0]{finish_reason}, 'stop',
-    'the pattern guard says stop';
+my $choice = $json->decode($r->{body})->{choices}[0];
+is $choice->{finish_reason}, 'stop', 'the pattern guard says stop';
+like $choice->{text}, qr/ one\n\n\[[^\[\]]+\]\z/, 'its notice in brackets';
 is $d->stop, 0, 'ends well';
 
 my %args = (thinking => 'off', parallel => 1, 'max-queue' => 1,
