@@ -304,6 +304,42 @@ static void files(void)
     format_free(f);
 }
 
+/* A vocabulary that puts a space before every text: none gets before blank
+ * lines, and a forced answer begins as it was given. */
+static void spaces(void)
+{
+    static const char text[] = LOOP THOUGHT("<think>\n", "\n</think>\n\n") END;
+    const struct jinja_source source = {
+        .text = {text, sizeof(text) - 1}, .source = "spaces",
+    };
+    struct tok_spec spec = {
+        .model = TOK_SPM, .bos = -1, .eos = -1, .unk = 0, .pad = -1,
+        .add_space_prefix = true,
+    };
+    struct toy v = {0};
+    float scores[TOY_MAX] = {0};
+    struct format *f;
+    struct err e;
+
+    toy_name(&v, "<unk>", 5, TOK_UNKNOWN);
+    toy_name(&v, "\xe2\x96\x81", 3, TOK_NORMAL);
+    for (char c = '!'; c <= '~'; c++)
+        toy_name(&v, &c, 1, TOK_NORMAL);
+    toy_name(&v, "<0x0A>", 6, TOK_BYTE);
+    toy_name(&v, "<think>", 7, TOK_USER);
+    toy_name(&v, "</think>", 8, TOK_USER);
+    spec.tokens = v.spans;
+    spec.types = v.types;
+    spec.scores = scores;
+    spec.n_tokens = v.n;
+    BUG_ON(tok_new(&v.tok, &spec, &e) ||
+           format_jinja(&f, &source, v.tok, &e));
+    is_cut(f, v.tok, "Stop.", " Stop.[</think>]", "no lines with spaces");
+    reads(f, &v, "", "", "yes", "{\"content\":\"yes\"}");
+    format_free(f);
+    toy_close(&v);
+}
+
 int main(void)
 {
     toy_open(&toy, specials, NULL, 0);
@@ -313,6 +349,7 @@ int main(void)
     spelled();
     elements();
     files();
+    spaces();
     toy_close(&toy);
     toy_close(&plain);
     return done();

@@ -8,7 +8,7 @@
 #include "t/lib/model.h"
 #include "t/lib/tap.h"
 
-#define MAX 120
+#define MAX 60
 #define JOBS 4
 #define THINK 3066
 #define THINK_END 3067
