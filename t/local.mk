@@ -175,7 +175,8 @@ t_unit_api_tools_LDADD = $(APIT_LDADD)
 unit_tests += t/unit/api_calls t/unit/api_choices
 t_unit_api_calls_LDADD = $(APIT_LDADD)
 t_unit_api_choices_LDADD = $(APIT_LDADD)
-unit_tests += t/unit/api_logprobs
+unit_tests += t/unit/api_logprobs t/unit/api_logprobs_wire
+t_unit_api_logprobs_wire_LDADD = $(APIT_LDADD)
 t_unit_api_logprobs_LDADD = $(P_LIBS) $(P_LDLIBS)
 # api: how reasoning reaches a client
 unit_tests += t/unit/api_reason

@@ -62,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
             BUG_ON(!utf8_valid(c1.n ? c1.p : "", c1.n, NULL));
         buf_add(&reasoning, r1.n ? r1.p : "", r1.n);
         buf_add(&content, c1.n ? c1.p : "", c1.n);
+        BUG_ON(reply_told(r) != reasoning.n + content.n);
     }
     for (size_t i = 0; i < c.n_stops; i++)
         BUG_ON(contains(&content, stops[i]));
