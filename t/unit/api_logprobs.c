@@ -15,7 +15,9 @@
 static const struct toy_special specials[] = {
     {"<|end|>", TOK_CONTROL},   {"<|start|>", TOK_CONTROL},
     {"<think>", TOK_USER},      {"</think>", TOK_USER},
-    {"<tool_call>", TOK_USER},  {NULL, 0},
+    {"<tool_call>", TOK_USER},  {"<|open|>", TOK_CONTROL},
+    {"<|close|>", TOK_CONTROL}, {"<|sep|>", TOK_CONTROL},
+    {NULL, 0},
 };
 
 static const char chat_json[] =
@@ -371,6 +373,40 @@ static void test_parts(void)
     close_toy();
 }
 
+/* A form whose dialect has channels: its structure says nothing. */
+static void test_channels(void)
+{
+    struct gen_t g;
+
+    open_toy(NULL, 0);
+    format->dialect = &dialect_xtml;
+    gen_open(&g, &(struct gen_opts){.think_open = true, .reasoning = true});
+    special(&g, "<|open|>");
+    feed_bytes(&g, "think");
+    special(&g, "<|sep|>");
+    feed_bytes(&g, "hm\xc3\xb3");
+    special(&g, "<|close|>");
+    feed_bytes(&g, "think");
+    special(&g, "<|sep|>");
+    special(&g, "<|open|>");
+    feed_bytes(&g, "response");
+    special(&g, "<|sep|>");
+    drain(&g);
+    keep_news(&g);
+    feed_bytes(&g, "ok");
+    special(&g, "<|close|>");
+    feed_bytes(&g, "response");
+    special(&g, "<|sep|>");
+    finish(&g);
+    is_str(g.parts.p, ".......rrrr.................aa..........",
+           "parts: channels");
+    ok(is(&g.bytes, "hm\xc3\xb3" "ok"), "their texts have the entries");
+    ok(is(&g.thought, "hm\xc3\xb3") && is(&g.said, "ok") &&
+           reply_closed_reasoning(g.r), "as they are read");
+    gen_close(&g);
+    close_toy();
+}
+
 /* --- shapes -------------------------------------------------------------- */
 
 static const struct json *at(const struct json *v, const char *key, int i)
@@ -515,6 +551,7 @@ int main(void)
     test_joins();
     test_when();
     test_parts();
+    test_channels();
     open_toy(NULL, 0);
     test_chat();
     test_text();
