@@ -95,6 +95,7 @@ for (const [fields, param] of [
   [{ n: 17 }, "n"],
   [{ presence_penalty: 3 }, "presence_penalty"],
   [{ logit_bias: { 5: 101 } }, "logit_bias"],
+  [{ logit_bias: { 99999999: 1 } }, "logit_bias"],
   [{ reasoning_effort: "huge" }, "reasoning_effort"],
   [{ stop: [1] }, "stop"],
   [{ structured_outputs: { choice: [] } }, "structured_outputs.choice"],
