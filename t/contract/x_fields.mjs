@@ -149,3 +149,32 @@ rule("X35", "errors: code is null where OpenAI has none", async (s) => {
   is(isError(await s.get("/chat/completions"), 405).code,
     "method_not_allowed", "code");
 });
+rule("X36", "400 that names it: two output limits that differ", async (s) =>
+  refuses(await s.chat({ max_tokens: 5, max_completion_tokens: 6 }),
+    "max_tokens", "max_completion_tokens"));
+rule("X37", "an error is short and does not repeat what was sent",
+  async (s) => {
+    const secret = "zebra-4711-secret";
+    const r = await s.chat({ user: secret,
+      messages: [user, { role: secret, content: secret }] });
+    isError(r, 400);
+    ok(r.bytes.length < 1024, `${r.bytes.length} bytes`);
+    ok(!r.text.includes(secret), r.text);
+  });
+rule("X38", "system and developer messages at the start are one prompt",
+  async (s) => {
+    const size = async (...first) => served(await s.chat({ max_tokens: 1,
+      messages: [...first.map(([role, content]) => ({ role, content })),
+        user] })).usage.prompt_tokens;
+    const one = await size(["system", "Be brief. Be kind."]);
+    const two = await size(["system", "Be brief."], ["developer", "Be kind."]);
+    ok(Math.abs(one - two) <= 2, `${two} tokens instead of ${one}`);
+  });
+rule("X39", "no other field changes what a seed gives", async (s) => {
+  const ask = { temperature: 1, seed: 3, max_tokens: 24 };
+  const plain = served(await s.chat(ask)).choices;
+  for (const extra of [{ user: "u" }, { n: 1 }, { min_p: 0 },
+    { logit_bias: {} }, { presence_penalty: 0 }, { no_repeat_ngram_size: 0 }])
+    is(served(await s.chat({ ...ask, ...extra })).choices, plain,
+      Object.keys(extra)[0]);
+});
