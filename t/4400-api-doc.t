@@ -164,6 +164,12 @@ for my $row (@fields) {
     }
 }
 
+my ($deep) = section('Request fields') =~ /nest (\d+) levels/;
+for my $n ($deep - 1, $deep) { # and the body itself
+    is with('chat', '"x":' . '[' x $n . ']' x $n)->{status},
+        $n < $deep ? 200 : 400, $n + 1 . ' levels';
+}
+
 # --- finish reasons ----------------------------------------------------------
 my $capital = '"messages":[{"role":"user","content":'
     . '"What is the capital of France?"}],"temperature":0';
