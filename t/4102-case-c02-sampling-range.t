@@ -4,6 +4,8 @@ use warnings;
 use lib "t/lib";
 use Test::More;
 use Pen::Body;
+use Pen::Daemon;
+use Pen::Fcgi;
 
 plan skip_all => "t/unit/api_body_error is not built" unless tool();
 
@@ -23,4 +25,23 @@ for my $f (sort keys %field) {
 }
 named('{"prompt":"x","temperature":3}', 'temperature', 'completions',
     'completions');
+
+# The vocabulary is known to a daemon only; after all of them it answers.
+SKIP: {
+    skip 'no demo model', 1 unless -r $Pen::Daemon::DEMO;
+    my $d = Pen::Daemon->start(args => { thinking => 'off' });
+    for my $bias ('{"99999999":5}', '{"5":1,"2147483647":-100}') {
+        for my $ask ([ 'chat/completions', chat(qq("logit_bias":$bias)) ],
+            [ completions => qq({"prompt":"x","logit_bias":$bias}) ]) {
+            my $r = Pen::Fcgi->request($d->{socket}, uri => "/v1/$ask->[0]",
+                body => $ask->[1]);
+            is $r->{status}, 400, "$ask->[0]: $bias";
+            like $r->{body}, qr/"param":"logit_bias"/, 'names its field';
+        }
+    }
+    my $r = Pen::Fcgi->request($d->{socket}, uri => '/v1/chat/completions',
+        timeout => 60, body => chat('"max_tokens":3,"logit_bias":{"5":-1}'));
+    is $r->{status}, 200, 'a request of sense is answered';
+    is $d->stop, 0, 'ends well';
+}
 done_testing();

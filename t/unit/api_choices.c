@@ -455,11 +455,13 @@ static void no_format(void)
     apit_close(&t);
 }
 
-/* What a chat format cannot do is told of the field that asked for it. */
+/* What a chat format cannot do is told of the field that asked for it: this
+ * one has no reasoning, and system messages at the top only (check 91). */
 static void no_channel(void)
 {
     static const char json[] =
-        "{\"user\":[\"<|im_start|>user\\n\",\"<|im_end|>\\n\"],"
+        "{\"system\":[\"<|im_start|>system\\n\",\"<|im_end|>\\n\"],"
+        "\"user\":[\"<|im_start|>user\\n\",\"<|im_end|>\\n\"],"
         "\"assistant\":[\"<|im_start|>assistant\\n\",\"<|im_end|>\\n\"],"
         "\"open\":\"<|im_start|>assistant\\n\"}";
     static const struct {
@@ -474,6 +476,10 @@ static void no_channel(void)
          "chat_template_kwargs.enable_thinking"},
         {"\"think\":true", "think"},
         {"\"think\":false,\"thinking_budget\":5", NULL},
+        {"\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"},"
+         "{\"role\":\"developer\",\"content\":\"x\"}]", "messages[1].role"},
+        {"\"messages\":[{\"role\":\"developer\",\"content\":\"x\"},"
+         "{\"role\":\"user\",\"content\":\"Hi\"}]", NULL},
     };
     struct format *f;
     struct err e = {0};
