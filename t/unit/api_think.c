@@ -6,6 +6,8 @@
 #include "api/body.h"
 #include "t/lib/tap.h"
 
+#define GOOGLE "\"extra_body\":{\"google\":{\"thinking_config\":" \
+               "{\"thinking_budget\":"
 #define M "\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]"
 
 static struct arena arena;
@@ -161,8 +163,7 @@ static void test_caps(void)
         {"\"reasoning_budget_tokens\":3", 3, 0, "", -1, true},
         {"\"generation_config\":{\"thinking_config\":{\"thinking_budget\":3}}",
          3, 0, "", -1, true},
-        {"\"extra_body\":{\"google\":{\"thinking_config\":"
-         "{\"thinking_budget\":3}}}", 3, 0, "", -1, true},
+        {GOOGLE "3}}}", 3, 0, "", -1, true},
         /* check 94: a number decides, the word is kept beside it */
         {"\"reasoning_effort\":\"low\",\"thinking_budget\":7", 7, 2048, "low",
          -1, true},
@@ -198,8 +199,7 @@ static void test_number_order(void)
         "\"reasoning_budget\":7",
         "\"reasoning_budget_tokens\":8",
         "\"generation_config\":{\"thinking_config\":{\"thinking_budget\":9}}",
-        "\"extra_body\":{\"google\":{\"thinking_config\":"
-        "{\"thinking_budget\":10}}}",
+        GOOGLE "10}}}",
     };
     int n = sizeof(shapes) / sizeof(shapes[0]);
 
@@ -236,8 +236,7 @@ static void test_bad_numbers(void)
          "\"generation_config\":{\"thinking_config\":{\"thinking_budget\":",
          "}}"},
         {"extra_body.google.thinking_config.thinking_budget",
-         "\"extra_body\":{\"google\":{\"thinking_config\":"
-         "{\"thinking_budget\":", "}}}"},
+         GOOGLE, "}}}"},
     };
     static const char *const bad[] = {
         "-1", "1.5", "true", "false", "\"5\"", "[]", "{}", "2147483649",
