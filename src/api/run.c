@@ -244,6 +244,9 @@ bool run_error(const struct run *r, struct err *e)
             *e = c->view.end.err;
             if (!e->st)
                 e->st = ST_INTERNAL;
+            /* an engine knows no fields: a constraint left it no token */
+            if (e->st == ST_INVALID && !e->where[0])
+                snprintf(e->where, sizeof(e->where), "structured_outputs");
             return true;
         }
         if (c->view.end.reason == END_CANCELLED) {

@@ -11,6 +11,7 @@
 #define SAYS "\n\nThat is enough thought; the answer follows."
 
 static int stall, guard;
+static enum st fail_as;
 
 static void config(struct api_config *c)
 {
@@ -30,7 +31,8 @@ static void serve(struct apit *t, const char *script, bool loop,
 {
     static int32_t ids[256];
     struct scripted_config gen = {.ids = ids, .fail_after = fail_after,
-                                  .context = 512, .loop = loop};
+                                  .context = 512, .loop = loop,
+                                  .fail_as = fail_as};
     const char *why = NULL;
 
     gen.n = apit_ids(script, ids, 256);
@@ -268,6 +270,18 @@ static void broken(void)
     apit_close(&t);
 }
 
+/* No token is left: the client's constraint is what is wrong. */
+static void no_token(void)
+{
+    struct apit t;
+
+    fail_as = ST_INVALID;
+    serve(&t, "one", false, 0);
+    is_refused(&t, "", "structured_outputs");
+    apit_close(&t);
+    fail_as = ST_OK;
+}
+
 int main(void)
 {
     struct scripted_config gen = {.fail_after = -1, .context = 512};
@@ -283,5 +297,6 @@ int main(void)
     pattern();
     several_choices();
     broken();
+    no_token();
     return done();
 }
