@@ -12,10 +12,12 @@ use Pen::Fcgi;
 need_demo();
 my $limit = 4000;
 my $d = Pen::Daemon->start(args => { thinking => 'off', parallel => 1 });
-# What the model repeats until it is stopped; its end is forbidden.
+# The model's end is forbidden: it writes until it is stopped.
 my %long = (max_tokens => $limit, temperature => 0, stream => $yes,
     logit_bias => { 3065 => -100 });
-for my $ask ([ '/v1/completions', prompt => 'a a a a a a a a' ]) {
+for my $ask ([ '/v1/completions', prompt => 'a a a a a a a a' ],
+    [ '/v1/chat/completions',
+        messages => [ { role => 'user', content => 'Hi' } ] ]) {
     my ($uri, @prompt) = @$ask;
     my ($endpoint) = $uri =~ m{/v1/(\w+)};
     my $prompt = whole(Pen::Case::ask($d, $uri, @prompt, max_tokens => 1))

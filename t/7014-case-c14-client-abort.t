@@ -19,9 +19,10 @@ my $d = Pen::Daemon->start(args => { thinking => 'off', parallel => 1 });
 my $n = Pen::Nginx->start(socket => $d->{socket},
     edit => sub { s/^\s*fastcgi_ignore_client_abort off;\n//m or die });
 my $h = Pen::Http->new($n);
-my $uri = '/v1/completions';
-# What the model repeats until it is stopped; its end is forbidden.
-my %long = (prompt => 'a a a a a a a a', max_tokens => $limit,
+my $uri = '/v1/chat/completions';
+# The model's end is forbidden: it writes until it is stopped.
+my @hi = (messages => [ { role => 'user', content => 'Hi' } ]);
+my %long = (@hi, max_tokens => $limit,
     temperature => 0, logit_bias => { 3065 => -100 });
 
 sub until_true {
@@ -59,7 +60,7 @@ for my $c ([ 'mid-stream', 1, stream => $yes ],
     my ($status) = (split /\n/, $n->access_log)[-1] =~ /HTTP\/\S+" (\d+) /;
     is $status, $reads ? 200 : 499, "as $status";
 }
-is $h->post($uri, { prompt => 'Hi', max_tokens => 2 })->{status}, 200,
+is $h->post($uri, { @hi, max_tokens => 2 })->{status}, 200,
     'the next request is served';
 is $d->stop, 0, 'ends well';
 done_testing;

@@ -15,11 +15,16 @@
 
 static void answer_written(struct exchange *x, struct jw *w, int status)
 {
+    const struct api_error *drain = api_error_of(ST_DRAINING);
+    char more[32] = "";
     struct err e;
 
+    if (status == drain->http)
+        snprintf(more, sizeof(more), "Retry-After: %d\r\n",
+                 drain->retry_after);
     if (jw_end(w)) {
         buf_putc(&x->body, '\n');
-        answer_body(x, status, JSON_TYPE, NULL);
+        answer_body(x, status, JSON_TYPE, more);
         return;
     }
     err_set(&e, ST_INTERNAL, "", "the answer could not be written");
