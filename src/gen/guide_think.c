@@ -56,14 +56,39 @@ static void init(const struct guide *g, void *state)
         window_init(&s->window, t->history, t->n_history);
 }
 
+/* The text of an id, for a marker that is spelled. */
+static struct span text_of(const struct think *t, const struct mark *m,
+                           int32_t id)
+{
+    return m->bytes && t->piece ? t->piece(t->piece_arg, id)
+                                : (struct span){"", 0};
+}
+
+struct closing {
+    const struct think *t;
+    uint32_t at; /* of the close, what is there */
+};
+
+/* Is the id part of a close, or could it be? */
+static bool closes(const void *arg, int32_t id)
+{
+    const struct closing *c = arg;
+    const struct mark *m = &c->t->close;
+    uint32_t at = c->at;
+
+    return mark_has(m, id) ||
+           (m->bytes && (mark_feed(m, &at, id, text_of(c->t, m, id)) || at));
+}
+
 static bool allowed(const struct guide *g, const void *state, uint32_t *mask,
                     size_t n_vocab)
 {
     const struct think *t = think_of(g);
     const struct think_state *s = state;
+    const struct closing c = {t, s->closing};
 
     return t->ngram && s->inside && !s->writing &&
-           window_forbid(&s->window, t->ngram, &t->close, mask, n_vocab);
+           window_forbid(&s->window, t->ngram, closes, &c, mask, n_vocab);
 }
 
 static size_t forced(const struct guide *g, const void *state, int32_t *ids,
@@ -87,14 +112,10 @@ static size_t forced(const struct guide *g, const void *state, int32_t *ids,
 /* Markers: is the reasoning open behind this id? */
 static bool follow(const struct think *t, struct think_state *s, int32_t id)
 {
-    bool bytes = s->inside ? t->close.bytes : t->open.bytes;
-    struct span piece = {"", 0};
+    const struct mark *m = s->inside ? &t->close : &t->open;
+    uint32_t *at = s->inside ? &s->closing : &s->opening;
 
-    if (bytes && t->piece)
-        piece = t->piece(t->piece_arg, id);
-    if (s->inside)
-        return !mark_feed(&t->close, &s->closing, id, piece);
-    return mark_feed(&t->open, &s->opening, id, piece);
+    return mark_feed(m, at, id, text_of(t, m, id)) != s->inside;
 }
 
 static void closed_by(struct think_state *s, enum think_closed who)
@@ -141,6 +162,7 @@ static void reopened(const struct think *t, struct think_state *s)
 {
     s->inside = true;
     s->closed = THINK_NOT_CLOSED;
+    s->opening = 0; /* what is behind the marker in its id begins none */
     s->waited = 0;
     /* a marker of one id counts as one of the reasoning, as in a reply */
     s->count += !t->open.bytes && t->open.n == 1;

@@ -13,7 +13,8 @@
  * of several ids or spelled, that is waited for first; where it closes before
  * the phrase has begun, there is none. Ids that n-grams forbid: as
  * no_repeat_ngram_size of the transformers library, but never those of
- * close.ids, and not when nothing would be left.
+ * close.ids, nor those that begin a spelled close or go on with it, and not
+ * when nothing would be left.
  *
  * Circles, the stall: gen/guide_window.h.
  *

@@ -118,7 +118,8 @@ static bool any_set(const uint32_t *mask, size_t n_vocab)
 }
 
 bool window_forbid(const struct window *w, uint32_t n,
-                   const struct mark *spared, uint32_t *mask, size_t n_vocab)
+                   bool (*spared)(const void *arg, int32_t id),
+                   const void *arg, uint32_t *mask, size_t n_vocab)
 {
     int32_t cleared[THINK_WINDOW];
     uint32_t ids = held(w), n_cleared = 0;
@@ -129,7 +130,7 @@ bool window_forbid(const struct window *w, uint32_t n,
         uint32_t *word, bit;
 
         if (!same_before(w, at, n) || id < 0 || (size_t)id >= n_vocab ||
-            mark_has(spared, id))
+            spared(arg, id))
             continue;
         word = &mask[id / 32];
         bit = 1u << id % 32;

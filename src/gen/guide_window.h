@@ -6,7 +6,7 @@
 #ifndef GEN_GUIDE_WINDOW_H
 #define GEN_GUIDE_WINDOW_H
 
-#include "gen/guide_mark.h"
+#include "gen/guide_think.h"
 
 /* A text goes in circles when its last ids are one unit of up to UNIT_MAX
  * ids, at least UNIT_TIMES over and at least UNIT_IDS ids in all; or when,
@@ -36,10 +36,11 @@ void window_watch(struct window *w);
 bool window_circles(struct window *w, int32_t id) MUST_CHECK;
 /*
  * Clear the bits of ids that would make the last n ids some that the window
- * already has in a row, but for those of `spared`. Returns false, mask
- * untouched, when there are none or when no bit would be left.
+ * already has in a row, but for those that `spared` is true for. Returns
+ * false, mask untouched, when there are none or when no bit would be left.
  */
 bool window_forbid(const struct window *w, uint32_t n,
-                   const struct mark *spared, uint32_t *mask, size_t n_vocab);
+                   bool (*spared)(const void *arg, int32_t id),
+                   const void *arg, uint32_t *mask, size_t n_vocab);
 
 #endif

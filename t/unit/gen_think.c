@@ -108,6 +108,26 @@ static enum think_closed closed(const struct run *r)
 
 /* --- the cap ------------------------------------------------------------- */
 
+/* Two guides say what each of them did. */
+static void both_notes(void)
+{
+    struct think_config c = config(true, 1);
+    struct guide_note n = {0};
+    struct guide *two;
+    struct run *r;
+
+    if (guide_pattern_new(&two, 1, 1, 2, NULL))
+        return;
+    r = begin(guide_both(guide_think_new(&c), two));
+    SAY(r, 1, 2);
+    is_int(put(r, 3), GUIDE_GO, "the answer");
+    is_int(put(r, 3), GUIDE_STOP, "goes in circles");
+    guide_note(r->g, r->s, &n);
+    ok(n.closed == CLOSED_BY_BUDGET && n.loop_size == 1 && n.loop_ids[0] == 3,
+       "the note has both ends");
+    end(r);
+}
+
 static void cap(void)
 {
     struct think_config c = config(true, 3);
@@ -156,6 +176,7 @@ static void cap(void)
     is_int(put(r, 90), GUIDE_GO, "in the phrase");
     is_int(put(r, 90), GUIDE_STOP, "check 63: the guard ends it there");
     end(r);
+    both_notes();
 }
 
 static void opened_later(void)
@@ -219,7 +240,7 @@ static void interrupted(void)
 /* Ids 1, 2, .. stand for these texts. */
 static const char *const pieces[] = {
     "", "a", "<", "/", "think", ">", "</", "/think>", "x</think>y", "<think>",
-    "</thi", "nk>", "<</th", "ink",
+    "</thi", "nk>", "<</th", "ink", "</think><", "<think><", "think>",
 };
 
 static struct span piece(const void *arg, int32_t id)
@@ -297,6 +318,43 @@ static void spelled_marks(void)
     end(r);
 }
 
+/* What stands behind a marker in its own id is no part of another one. */
+static void spelled_rests(void)
+{
+    struct think_config c = spelled(true, 0);
+    struct run *r = begin_with(&c);
+
+    SAY(r, 14, 9, 7);
+    is_int(closed(r), THINK_NOT_CLOSED, "half a close from before is none");
+    end(r);
+    c.inside = false;
+    r = begin_with(&c);
+    SAY(r, 15, 8, 16);
+    is_int(closed(r), CLOSED_BY_MODEL, "nor is half an opening one");
+    end(r);
+}
+
+/* A close that came while it was waited for ends that; the next time is as
+ * the first. */
+static void waited_for(void)
+{
+    struct think_config c = spelled(true, 0);
+    struct run *r;
+
+    c.stall = true;
+    r = begin_with(&c);
+    for (size_t turn = 1; turn < 4; turn++) {
+        for (int i = 0; i < 128 + 6; i++)
+            SAY(r, 2);
+        SAY(r, 7);
+        is_int(closed(r), CLOSED_BY_MODEL, "circles, a close in time");
+        SAY(r, 9, 1, 1);
+        is_int(r->n, turn * (128 + 6 + 4), "opened again: it goes on");
+        is_int(closed(r), THINK_NOT_CLOSED, "and is open");
+    }
+    end(r);
+}
+
 #define SEP 103
 #define TAG 104
 
@@ -304,7 +362,9 @@ static void sequences(void)
 {
     static const int32_t opens[] = {OPEN, TAG, SEP},
                          closes[] = {CLOSE, TAG, SEP},
-                         out[] = {90, CLOSE, TAG, SEP, OPEN, 105, SEP};
+                         out[] = {90, CLOSE, TAG, SEP, OPEN, 105, SEP},
+                         twice[] = {CLOSE, CLOSE, SEP},
+                         many[THINK_MARK_IDS + 1] = {0};
     struct think_config c = config(true, 3);
     struct run *r;
 
@@ -323,6 +383,19 @@ static void sequences(void)
     SAY(r, 1, 2, 3, 4, 5);
     ok(r->n == 12 && !memcmp(r->ids + 4, out, sizeof(out)),
        "the element's ids are the phrase");
+    end(r);
+
+    c.cap = 0;
+    c.close = (struct think_mark){.ids = twice, .n_ids = 3};
+    r = begin_with(&c);
+    SAY(r, CLOSE, CLOSE, CLOSE, SEP);
+    is_int(closed(r), CLOSED_BY_MODEL, "behind its own first ids");
+    end(r);
+    c.close = (struct think_mark){.ids = many, .n_ids = THINK_MARK_IDS + 1};
+    r = begin_with(&c);
+    for (int i = 0; i < 2 * THINK_MARK_IDS; i++)
+        SAY(r, 0);
+    is_int(closed(r), THINK_NOT_CLOSED, "one that is too long never comes");
     end(r);
 }
 
@@ -402,6 +475,7 @@ static void circles_elsewhere(void)
 {
     struct think_config c = config(false, 0);
     struct run *r;
+    size_t before;
 
     c.stall = true;
     r = begin_with(&c);
@@ -413,7 +487,32 @@ static void circles_elsewhere(void)
     for (int i = 0; i < 127; i++)
         SAY(r, 1);
     is_int(stalls_at(r), 602 + 128, "but from there on");
+    before = r->n;
+    SAY(r, OPEN, 3, 4);
+    is_int(r->n, before + 3, "opened again: it is looked at anew");
     end(r);
+
+    r = begin_with(&c);
+    for (int i = 0; i < 2100; i++)
+        SAY(r, 1);
+    SAY(r, OPEN);
+    for (int32_t i = 0; i < 300; i++)
+        SAY(r, 1000 + i);
+    is_int(r->n, 2401, "nor does it make what is new stale");
+    end(r);
+
+    r = begin_with(&c);
+    for (size_t i = 0; i < 700 && !stalls_at(r); i++)
+        SAY(r, i % 64 == 63 ? OPEN : 2000 + (int32_t)i % 64);
+    is_int(stalls_at(r), 64 + 512, "nor is it the first of the units");
+    end(r);
+
+    r = begin_with(&c);
+    for (int i = 0; i < 100; i++)
+        SAY(r, OPEN, 1, CLOSE, 2);
+    is_int(r->n, 400, "each reasoning by itself");
+    end(r);
+
     c.inside = true;
     c.n_phrase = 0;
     r = begin_with(&c);
@@ -528,6 +627,9 @@ static void ngrams(void)
     mask = 6;
     ok(!guide_allowed(r->g, r->s, &mask, 3) && mask == 6,
        "not when nothing would be left");
+    mask = 4;
+    ok(!guide_allowed(r->g, r->s, &mask, 3) && mask == 4,
+       "and then others' bits stay as they are");
     for (int32_t i = 0; i < 2046; i++)
         put(r, 1000 + i);
     put(r, 1);
@@ -547,6 +649,61 @@ static void ngrams(void)
     is_int(guide_forced(r->g, r->s, (int32_t[1]){0}, 1), 1,
            "a phrase is due");
     ok(allows(r, 1), "meanwhile nothing is forbidden");
+    end(r);
+}
+
+/* The window is the end of a long prompt, whatever ids it has. */
+static void ngrams_of_prompts(void)
+{
+    static int32_t prompt[THINK_WINDOW + 1];
+    struct think_config c = config(true, 0);
+    uint32_t mask[20];
+    struct run *r;
+
+    c.ngram = 2;
+    c.prompt = prompt;
+    c.n_prompt = THINK_WINDOW + 1;
+    for (int32_t i = 0; i < THINK_WINDOW; i++)
+        prompt[i] = 1000 + i;
+    prompt[THINK_WINDOW] = prompt[1] = 50;
+    prompt[2] = 51;
+    r = begin_with(&c);
+    ok(!allows(r, 51), "the last 2,048 ids of a prompt count");
+    end(r);
+    prompt[0] = 50;
+    prompt[1] = 51;
+    r = begin_with(&c);
+    ok(allows(r, 51), "those before do not");
+    put(r, 600);
+    put(r, 50);
+    put(r, 600);
+    put(r, 50);
+    memset(mask, 0xff, sizeof(mask));
+    ok(!guide_allowed(r->g, r->s, mask, 64) && mask[600 / 32] == ~0u,
+       "an id that has no bit is let be");
+    end(r);
+}
+
+/* A spelled close can be written although the prompt has one. */
+static void ngrams_spelled(void)
+{
+    static const int32_t prompt[] = {1, 6, 4, 5, 1, 13, 1, 5};
+    struct think_config c = spelled(true, 0);
+    struct run *r;
+
+    c.ngram = 2;
+    c.prompt = prompt;
+    c.n_prompt = 8;
+    r = begin_with(&c);
+    put(r, 1);
+    ok(allows(r, 6), "what begins a spelled close is not forbidden");
+    ok(!allows(r, 13) && !allows(r, 5), "what does not, is");
+    put(r, 6);
+    ok(allows(r, 4), "nor what goes on with it");
+    put(r, 4);
+    ok(allows(r, 5), "to its end");
+    put(r, 5);
+    is_int(closed(r), CLOSED_BY_MODEL, "which closes");
     end(r);
 }
 
@@ -620,12 +777,16 @@ int main(void)
     opened_later();
     interrupted();
     spelled_marks();
+    spelled_rests();
+    waited_for();
     sequences();
     repeats();
     nothing_new();
     circles_elsewhere();
     ngrams_of_others();
     ngrams();
+    ngrams_of_prompts();
+    ngrams_spelled();
     copies();
     with_choice();
     return done();
