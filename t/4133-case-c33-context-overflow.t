@@ -8,7 +8,7 @@ use Test::More;
 use Pen::Case;
 
 need_demo();
-my $d = Pen::Daemon->start(args => { thinking => 'off', context => 512 });
+my $d = Pen::Daemon->start(args => { thinking => 'off', context => 128 });
 my $context = $d->health->{context};
 
 # Chat content of so many tokens that the whole prompt has $n.
