@@ -200,6 +200,21 @@ static enum st check_bias(const struct catalog_model *m, const struct body *b,
                    b->bias[b->n_bias - 1].id, (long long)vocab - 1);
 }
 
+/* More answers than the engine ever takes would be told to come back later
+ * for ever. */
+static enum st check_answers(const struct body *b,
+                             const struct gen_limits *limits, struct err *e)
+{
+    int64_t prompts = b->n_prompts ? (int64_t)b->n_prompts : 1;
+    int64_t room = (int64_t)limits->parallel + limits->max_queue;
+
+    if (prompts * b->n <= room)
+        return ST_OK;
+    return err_set(e, ST_INVALID, b->n > 1 ? "n" : "prompt",
+                   "this server takes at most %lld answers at a time",
+                   (long long)room);
+}
+
 /* Steps 4 to 8 of a request: nothing is on the wire yet. */
 static enum st admit(struct exchange *x, const struct wire *wire,
                      struct prompt_ids *p, struct err *e)
@@ -223,7 +238,9 @@ static enum st admit(struct exchange *x, const struct wire *wire,
     r->row.thinking = b.chat.think == THINK_ON;
     r->model->gen->ops->limits(r->model->gen, &limits);
     p->context = limits.context;
-    st = check_bias(r->model, &b, &limits, e);
+    st = check_answers(&b, &limits, e);
+    if (!st)
+        st = check_bias(r->model, &b, &limits, e);
     if (st)
         return st;
     st = wire->build(p, r->model, &b, &x->arena, e);

@@ -512,6 +512,40 @@ static void no_channel(void)
     apit_close(&t);
 }
 
+/* What would never be taken is not told to come back: one runs, eight wait. */
+static void too_many(void)
+{
+    static const struct {
+        const char *path, *body, *param;
+    } rows[] = {
+        {"/v1/completions", "{\"prompt\":\"x\",\"n\":9}", NULL},
+        {"/v1/completions", "{\"prompt\":\"x\",\"n\":10}", "n"},
+        {"/v1/completions", "{\"prompt\":[\"x\",\"y\"],\"n\":5}", "n"},
+        {"/v1/completions", "{\"prompt\":[\"0\",\"1\",\"2\",\"3\",\"4\","
+                            "\"5\",\"6\",\"7\",\"8\",\"9\"]}", "prompt"},
+        {"/v1/chat/completions", "{\"messages\":[{\"role\":\"user\","
+                                 "\"content\":\"Hi\"}],\"n\":10}", "n"},
+    };
+
+    scripts(WELL, "", &(struct setup){.parallel = 1});
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct call c;
+        struct arena a;
+        const struct json *v;
+
+        call_do(&c, &t, rows[i].path, rows[i].body);
+        v = call_json(&c, &a);
+        is_int(call_status(&c), rows[i].param ? 400 : 200, "%s",
+               rows[i].body);
+        if (rows[i].param)
+            ok(json_str_is(json_at(v, "error.param"), rows[i].param),
+               "names %s", rows[i].param);
+        arena_release(&a);
+        call_release(&c);
+    }
+    apit_close(&t);
+}
+
 int main(void)
 {
     struct scripted_config gen = {.fail_after = -1, .context = 512};
@@ -535,5 +569,6 @@ int main(void)
     no_prompts();
     no_format();
     no_channel();
+    too_many();
     return done();
 }
