@@ -203,10 +203,7 @@ static void emit_error(const struct run *r, const struct err *e,
     sse_begin(out);
     w = open_object(r, r->emit->chunk_object, out);
     api_error_member(w, e);
-    jw_obj_end(w);
-    if (!jw_end(w))
-        out->failed = true;
-    sse_end(out);
+    close_chunk(r, w, false, out);
 }
 
 void emit_finish(const struct run *r, size_t i, const struct figures *f,

@@ -253,15 +253,22 @@ static void broken(void)
     size_t n;
 
     serve(&t, "one two three", true, 2);
-    call_do(&c, &t, CHAT, "{" USER ",\"stream\":true}");
+    call_do(&c, &t, CHAT, "{" USER ",\"stream\":true,\"stream_options\":"
+                          "{\"include_usage\":true}}");
     join(&j, &c);
-    n = j.n;
+    n = j.n - 1; /* the last has the usage alone */
     ok(n >= 3 && !json_get(j.chunk[n - 2], "choices") &&
            json_at(j.chunk[n - 2], "error.message"),
        "an error chunk");
     ok(json_str_is(json_at(j.chunk[n - 1], "choices.0.finish_reason"),
                    "error") && json_at(j.chunk[n - 1], "error.message"),
        "then the finish chunk");
+    for (size_t i = 0; i < n; i++) {
+        const struct json *usage = json_get(j.chunk[i], "usage");
+
+        ok(usage && usage->type == JSON_NULL, "chunk %zu: usage is null", i);
+    }
+    ok(json_at(j.chunk[n], "usage.total_tokens"), "but in its own");
     is_int(j.finishes, 1, "one finish reason");
     is_int(j.dones, 1, "then [DONE]");
     ok(j.one_id, "all with one id");
