@@ -11,6 +11,8 @@ use Pen::Nginx;
 my ($node) = grep { -x } $Pen::Js::NODE, map { "$_/node" } split /:/, $ENV{PATH};
 plan skip_all => 'no node: run t/js/install.sh' unless $node;
 plan skip_all => 'no demo model' unless -r $Pen::Daemon::DEMO;
+plan skip_all => 'no nginx: run contrib/get-nginx'
+    unless Pen::Nginx::program();
 
 # The runner's output and its exit code.
 sub run {
