@@ -1,7 +1,7 @@
 /*
  * api/body.h - JSON body to a typed request; the first error names its field.
  *
- * The rules per field are the table of api/compat.c: honoured, accepted
+ * The rules per field are the table of api/compat_fields.c: honoured, accepted
  * without effect by its own definition, or refused by name; fields that are
  * not OpenAI's pass. JSON ends here.
  */
