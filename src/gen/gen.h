@@ -22,8 +22,8 @@ struct sampling {
     int32_t top_k;     /* 0: off */
     float top_p;       /* (0, 1]; 1: off */
     float min_p;       /* [0, 1]; 0: off */
-    /* Over prompt and answer so far; a token of it counts as often as it is
-     * there. Order and formulas: engine/penalty.h. */
+    /* Penalties on what is in the prompt or in the answer so far. Order and
+     * formulas: engine/penalty.h. */
     float presence;    /* [-2, 2]; 0: off */
     float frequency;   /* [-2, 2]; 0: off */
     float repetition;  /* above 0; 0 and 1: off */

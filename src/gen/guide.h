@@ -87,7 +87,8 @@ void guide_free(struct guide *g);
  * of another, one of stop_ids ends it there (n_stop 0: it is not chosen).
  * Two that are the same are one. An id that is on no list changes nothing:
  * it is another guide's. Everything is copied; n >= 1, no list is empty, no
- * id is negative. NULL when out of memory.
+ * id is negative. Beside a guide that forces ids, none of those may be on a
+ * list. NULL when out of memory.
  */
 struct guide_list {
     const int32_t *ids;

@@ -35,7 +35,8 @@ struct end_info {
     int64_t queue_us;          /* submit to first prefill row */
     int64_t prefill_us;        /* first prefill row to first token */
     int64_t decode_us;         /* first to last token */
-    struct guide_note note;    /* what the job's guide did */
+    struct guide_note note;    /* what the job's guide did over all ids it saw,
+                                * also those that gen_finish took back */
 };
 
 struct ring_view { /* everything new since the last look */
