@@ -317,13 +317,14 @@ static void test_parts(void)
         gen_open(&g, &(struct gen_opts){.think_open = true,
                                         .reasoning = tags});
         feed_bytes(&g, "hm\n");
+        drain(&g);
+        ok(!reply_closed_reasoning(g.r), "reasoning is open");
         special(&g, "</think>");
         feed(&g, "\n\n", 2);
         feed_bytes(&g, "\xe6\xbc\xa2\n");
         special(&g, "<|end|>");
         special(&g, "<|start|>");
         push(&g, -1);
-        ok(!reply_closed_reasoning(g.r), "reasoning is open");
         finish(&g);
         is_str(g.parts.p, "rrrrraaaa...", "parts: the frame is the reasoning's");
         ok(is(&g.bytes, tags ? "hm\n</think>\n\n\xe6\xbc\xa2\n"
@@ -385,6 +386,8 @@ static void test_channels(void)
     feed_bytes(&g, "think");
     special(&g, "<|sep|>");
     feed_bytes(&g, "hm\xc3\xb3");
+    drain(&g);
+    ok(!reply_closed_reasoning(g.r), "the channel is open");
     special(&g, "<|close|>");
     feed_bytes(&g, "think");
     special(&g, "<|sep|>");
