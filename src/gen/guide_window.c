@@ -129,13 +129,14 @@ bool window_forbid(const struct window *w, uint32_t n,
         int32_t id = last(w, at);
         uint32_t *word, bit;
 
-        if (!same_before(w, at, n) || id < 0 || (size_t)id >= n_vocab ||
-            spared(arg, id))
+        if (!same_before(w, at, n) || id < 0 || (size_t)id >= n_vocab)
             continue;
         word = &mask[id / 32];
         bit = 1u << id % 32;
-        if (*word & bit)
-            cleared[n_cleared++] = id;
+        /* an id that came often is asked about once */
+        if (!(*word & bit) || spared(arg, id))
+            continue;
+        cleared[n_cleared++] = id;
         *word &= ~bit;
     }
     if (!n_cleared)
