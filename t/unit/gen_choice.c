@@ -170,6 +170,8 @@ static void definition(void)
 static void corners(void)
 {
     static const int32_t a[] = {1, 2}, b[] = {1, 2, 3}, c[] = {1, 39};
+    static const int32_t late[] = {38};
+    const struct guide_list three[] = {{a, 1}, {a, 2}, {c, 2}};
     const struct guide_list pair[] = {{b, 3}, {a, 2}}, two[] = {{a, 2}, {c, 2}};
     uint32_t mask[2] = {~0u, ~0u};
     struct guide *g = guide_choice_new(pair, 2, NULL, 0);
@@ -195,6 +197,15 @@ static void corners(void)
     is_int(guide_accept(g, s, 39), GUIDE_STOP, "the end");
     is_int(guide_forced(g, s, ids, 8), 0, "nothing comes behind it");
     is_int(guide_accept(g, s, 1), GUIDE_STOP, "whatever is said");
+    free(s);
+    guide_free(g);
+
+    mask[0] = mask[1] = ~0u;
+    g = guide_choice_new(three, 3, late, 1);
+    s = start(g);
+    guide_accept(g, s, 1);
+    ok(guide_allowed(g, s, mask, 40) && mask[0] == 4 && mask[1] == 3u << 6,
+       "an end that is a higher id than what goes on");
     free(s);
     guide_free(g);
 

@@ -80,6 +80,55 @@ static void pattern_note(void)
     guide_free(g);
 }
 
+/* The last six ids are one block twice, and so are all ten. */
+static void pattern_smaller(void)
+{
+    static const int32_t text[] = {1, 2, 2, 1, 2, 1, 2, 2, 1, 2};
+    struct guide_note n = {0};
+    struct guide *g;
+    size_t i = 0;
+    void *s;
+
+    if (guide_pattern_new(&g, 5, 3, 2, NULL))
+        return;
+    s = malloc(guide_state_bytes(g));
+    guide_init(g, s);
+    while (guide_accept(g, s, text[i++]) == GUIDE_GO && i < 10)
+        ;
+    guide_note(g, s, &n);
+    ok(i == 10 && n.loop_size == 3 && n.loop_ids[0] == 2,
+       "of two at once the note has the smaller");
+    free(s);
+    guide_free(g);
+}
+
+static void pattern_limits(void)
+{
+    static const struct {
+        int max, min, count;
+        enum st want;
+        const char *name;
+    } t[] = {
+        {256, 256, 64, ST_OK, "the largest"},
+        {1, 1, 2, ST_OK, "the smallest"},
+        {257, 1, 2, ST_INVALID, "MAX over 256"},
+        {0, 0, 2, ST_INVALID, "MAX under 1"},
+        {4, 0, 2, ST_INVALID, "MIN under 1"},
+        {4, 5, 2, ST_INVALID, "MIN over MAX"},
+        {4, 1, 1, ST_INVALID, "COUNT under 2"},
+        {4, 1, 65, ST_INVALID, "COUNT over 64"},
+    };
+
+    for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+        struct guide *g;
+        struct err e;
+
+        is_int(guide_pattern_new(&g, t[i].max, t[i].min, t[i].count, &e),
+               t[i].want, "%s", t[i].name);
+        guide_free(g);
+    }
+}
+
 static void forced(void)
 {
     int32_t want[3] = {5, 40, 9}, ids[8];
@@ -107,6 +156,7 @@ static void forced(void)
 static void both(void)
 {
     int32_t want[4] = {1, 1, 1, 2}, ids[8];
+    struct guide_note n = {0};
     struct guide *g, *p;
     void *s;
 
@@ -119,6 +169,18 @@ static void both(void)
     guide_accept(g, s, 1);
     guide_accept(g, s, 1);
     is_int(guide_accept(g, s, 1), GUIDE_STOP, "the other one stops it");
+    guide_note(g, s, &n);
+    ok(n.loop_size == 1 && n.loop_count == 3, "and says why");
+    free(s);
+    guide_free(g);
+
+    if (guide_pattern_new(&p, 1, 1, 3, NULL))
+        return;
+    g = guide_both(forced_guide(want + 2, 2), p);
+    s = malloc(guide_state_bytes(g));
+    guide_init(g, s);
+    is_int(guide_accept(g, s, 1), GUIDE_GO, "the first of two");
+    is_int(guide_accept(g, s, 2), GUIDE_STOP, "one of them is complete");
     free(s);
     guide_free(g);
     ok(guide_both(NULL, NULL) == NULL, "nothing and nothing is nothing");
@@ -126,21 +188,18 @@ static void both(void)
 
 int main(void)
 {
-    struct guide *g;
-    struct err e;
     struct catalog_model *m = mem_array(struct catalog_model, 2);
     struct catalog c = {m, 2};
 
     forced();
     both();
     pattern_note();
+    pattern_smaller();
+    pattern_limits();
     pattern_against_definition(8, 1, 3);
     pattern_against_definition(4, 2, 4);
     pattern_against_definition(1, 1, 2);
     pattern_against_definition(64, 1, 8);
-    is_int(guide_pattern_new(&g, 257, 1, 2, &e), ST_INVALID, "MAX over 256");
-    is_int(guide_pattern_new(&g, 4, 5, 2, &e), ST_INVALID, "MIN over MAX");
-    is_int(guide_pattern_new(&g, 4, 1, 1, &e), ST_INVALID, "COUNT under 2");
     ok(guide_state_bytes(NULL) == 0 && !guide_allowed(NULL, NULL, NULL, 9) &&
            guide_accept(NULL, NULL, 1) == GUIDE_GO,
        "no guide allows everything");

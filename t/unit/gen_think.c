@@ -1,110 +1,10 @@
 /*
  * The guide over reasoning (seed 000 14.3, spec tandem.md sections 3 and 4,
  * checks 62 and 63): where it closes, by whom, and what it leaves alone.
+ * Circles and n-grams are in gen_window.
  */
-#include "gen/guide_think.h"
-
-#include "t/lib/jobs.h"
 #include "t/lib/tap.h"
-
-#define OPEN 101
-#define CLOSE 102
-#define VOCAB 128
-#define MANY 8192
-
-static const int32_t open_id = OPEN, close_id = CLOSE;
-static const int32_t phrase[] = {90, 91, CLOSE, 92};
-#define PHRASE_N (sizeof(phrase) / sizeof(*phrase))
-
-/* A sequence as the engine drives it. */
-struct run {
-    struct guide *g;
-    void *s;
-    int32_t ids[MANY];
-    size_t n;
-};
-
-static struct think_config config(bool inside, int32_t cap)
-{
-    return (struct think_config){
-        .open = {.ids = &open_id, .n_ids = 1},
-        .close = {.ids = &close_id, .n_ids = 1},
-        .inside = inside, .cap = cap,
-        .phrase = phrase, .n_phrase = PHRASE_N,
-    };
-}
-
-static struct run *begin(struct guide *g)
-{
-    struct run *r = mem_new(struct run);
-
-    r->g = g;
-    r->s = mem_zalloc(guide_state_bytes(g));
-    guide_init(g, r->s);
-    return r;
-}
-
-static struct run *begin_with(const struct think_config *c)
-{
-    return begin(guide_think_new(c));
-}
-
-static void end(struct run *r)
-{
-    guide_free(r->g);
-    free(r->s);
-    free(r);
-}
-
-static enum guide_next put(struct run *r, int32_t id)
-{
-    BUG_ON(r->n == MANY);
-    r->ids[r->n++] = id;
-    return guide_accept(r->g, r->s, id);
-}
-
-/* What is forced now, all of it; then the model's id. */
-static size_t force(struct run *r)
-{
-    int32_t ids[3];
-    size_t n, all = 0;
-
-    while ((n = guide_forced(r->g, r->s, ids, 3))) {
-        for (size_t i = 0; i < n; i++)
-            put(r, ids[i]);
-        all += n;
-    }
-    return all;
-}
-
-static void say(struct run *r, const int32_t *ids, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        force(r);
-        put(r, ids[i]);
-    }
-    force(r);
-}
-
-static bool said(const struct run *r, const int32_t *ids, size_t n)
-{
-    return r->n == n && !memcmp(r->ids, ids, n * sizeof(*ids));
-}
-
-static enum think_closed closed(const struct run *r)
-{
-    struct guide_note n = {0};
-
-    guide_note(r->g, r->s, &n);
-    return n.closed;
-}
-
-#define SAY(r, ...)                                                          \
-    say((r), (const int32_t[]){__VA_ARGS__},                                 \
-        sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
-#define SAID(r, ...)                                                         \
-    said((r), (const int32_t[]){__VA_ARGS__},                                \
-         sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
+#include "t/lib/think_t.h"
 
 /* --- the cap ------------------------------------------------------------- */
 
@@ -125,6 +25,15 @@ static void both_notes(void)
     guide_note(r->g, r->s, &n);
     ok(n.closed == CLOSED_BY_BUDGET && n.loop_size == 1 && n.loop_ids[0] == 3,
        "the note has both ends");
+    end(r);
+
+    if (guide_pattern_new(&two, 1, 1, 3, NULL))
+        return;
+    c.cap = 0;
+    c.ngram = 2;
+    r = begin(guide_both(guide_think_new(&c), two));
+    SAY(r, 1, 1);
+    ok(!allows(r, 1), "the first forbids, whatever the second does");
     end(r);
 }
 
@@ -163,7 +72,8 @@ static void cap(void)
     c.n_phrase = 0;
     r = begin_with(&c);
     SAY(r, 1, 2, 3, 4);
-    ok(SAID(r, 1, 2, 3, 4), "no phrase: no cap");
+    ok(SAID(r, 1, 2, 3, 4) && closed(r) == THINK_NOT_CLOSED,
+       "no phrase: no cap");
     end(r);
 
     /* check 63 */
@@ -198,7 +108,8 @@ static void opened_later(void)
 
     r = begin_with(&c);
     SAY(r, OPEN, 1, CLOSE, 7, OPEN, 2);
-    is_int(r->n, 6 + PHRASE_N, "the sum of two openings counts");
+    ok(SAID(r, OPEN, 1, CLOSE, 7, OPEN, 90, 91, CLOSE, 92, 2),
+       "the sum of two openings counts, every marker as one");
     end(r);
 }
 
@@ -220,6 +131,11 @@ static void interrupted(void)
     put(r, 3);
     ok(guide_forced(r->g, r->s, ids, 8) == 4 && ids[0] == 90,
        "another id: the phrase begins again");
+    put(r, 90);
+    put(r, 91);
+    put(r, 91);
+    ok(guide_forced(r->g, r->s, ids, 8) == 4 && ids[0] == 90,
+       "also where half of it was there");
     put(r, CLOSE);
     is_int(guide_forced(r->g, r->s, ids, 8), 0,
            "the model closes meanwhile: nothing is forced");
@@ -236,35 +152,6 @@ static void interrupted(void)
 }
 
 /* --- markers ------------------------------------------------------------- */
-
-/* Ids 1, 2, .. stand for these texts. */
-static const char *const pieces[] = {
-    "", "a", "<", "/", "think", ">", "</", "/think>", "x</think>y", "<think>",
-    "</thi", "nk>", "<</th", "ink", "</think><", "<think><", "think>",
-};
-
-static struct span piece(const void *arg, int32_t id)
-{
-    const char *s = id > 0 && (size_t)id < sizeof(pieces) / sizeof(*pieces)
-                        ? pieces[id] : "";
-
-    (void)arg;
-    return (struct span){s, strlen(s)};
-}
-
-static const int32_t spelled_phrase[] = {1, 6, 4, 5, 90};
-
-static struct think_config spelled(bool inside, int32_t most)
-{
-    struct think_config c = config(inside, most);
-
-    c.open = (struct think_mark){.text = {"<think>", 7}};
-    c.close = (struct think_mark){.text = {"</think>", 8}};
-    c.phrase = spelled_phrase;
-    c.n_phrase = 5;
-    c.piece = piece;
-    return c;
-}
 
 static void spelled_marks(void)
 {
@@ -313,8 +200,19 @@ static void spelled_marks(void)
 
     c = spelled(false, 3);
     r = begin_with(&c);
-    SAY(r, 2, 4, 5, 1, 1, 1, 1);
-    is_int(r->n, 7 + 5, "opened by spelling; that does not count");
+    SAY(r, 2, 4, 5, 1, 1, 1, 1, 1);
+    ok(SAID(r, 2, 4, 5, 1, 1, 1, 1, 1, 6, 4, 5, 90, 1),
+       "opened by spelling; that does not count");
+    end(r);
+
+    c = spelled(true, 0);
+    c.close.ids = &close_id;
+    c.close.n_ids = 1;
+    r = begin_with(&c);
+    SAY(r, 2, 6, 4, 5);
+    is_int(closed(r), THINK_NOT_CLOSED, "a token: its spelling is text");
+    SAY(r, CLOSE);
+    is_int(closed(r), CLOSED_BY_MODEL, "the token is not");
     end(r);
 }
 
@@ -355,16 +253,12 @@ static void waited_for(void)
     end(r);
 }
 
-#define SEP 103
-#define TAG 104
-
 static void sequences(void)
 {
     static const int32_t opens[] = {OPEN, TAG, SEP},
                          closes[] = {CLOSE, TAG, SEP},
                          out[] = {90, CLOSE, TAG, SEP, OPEN, 105, SEP},
-                         twice[] = {CLOSE, CLOSE, SEP},
-                         many[THINK_MARK_IDS + 1] = {0};
+                         half[] = {90, CLOSE};
     struct think_config c = config(true, 3);
     struct run *r;
 
@@ -385,326 +279,84 @@ static void sequences(void)
        "the element's ids are the phrase");
     end(r);
 
+    c.inside = false;
+    r = begin_with(&c);
+    SAY(r, OPEN, TAG, SEP, 1, 2, 3);
+    is_int(r->n, 6, "an opening of three ids does not count");
+    SAY(r, 4);
+    is_int(r->n, 7 + 7, "the fourth behind it is one too many");
+    end(r);
+    c.inside = true;
+
     c.cap = 0;
-    c.close = (struct think_mark){.ids = twice, .n_ids = 3};
-    r = begin_with(&c);
-    SAY(r, CLOSE, CLOSE, CLOSE, SEP);
-    is_int(closed(r), CLOSED_BY_MODEL, "behind its own first ids");
-    end(r);
-    c.close = (struct think_mark){.ids = many, .n_ids = THINK_MARK_IDS + 1};
-    r = begin_with(&c);
-    for (int i = 0; i < 2 * THINK_MARK_IDS; i++)
-        SAY(r, 0);
-    is_int(closed(r), THINK_NOT_CLOSED, "one that is too long never comes");
-    end(r);
-}
-
-/* --- circles ------------------------------------------------------------- */
-
-/* Where the phrase began; 0: it did not. */
-static size_t stalls_at(const struct run *r)
-{
-    return closed(r) == CLOSED_BY_STALL ? r->n - PHRASE_N : 0;
-}
-
-/* `before` new ids, then a unit so often; stops at the phrase. */
-static size_t circles(size_t before, size_t unit, size_t ids)
-{
-    struct think_config c = config(true, 0);
-    struct run *r;
-    size_t at;
-
     c.stall = true;
+    c.phrase = half;
+    c.n_phrase = 2;
     r = begin_with(&c);
-    for (size_t i = 0; i < before; i++)
-        SAY(r, 1000 + (int32_t)i);
-    for (size_t i = 0; i < ids && !stalls_at(r); i++)
-        SAY(r, 2000 + (int32_t)(i % unit));
-    at = stalls_at(r);
+    for (int i = 0; i < 128; i++)
+        SAY(r, 1);
+    is_int(closed(r), CLOSED_BY_STALL, "closed, whatever the phrase is");
+    SAY(r, OPEN, TAG, SEP, TAG, SEP);
+    is_int(closed(r), THINK_NOT_CLOSED,
+           "the half of a close in a phrase has no other half");
     end(r);
-    return at;
 }
 
-static void repeats(void)
+/* Markers that have their own beginning inside. */
+static void overlapping(void)
 {
-    is_int(circles(10, 1, 127), 0, "127 ids that are one: not yet");
-    is_int(circles(10, 1, 200), 10 + 128, "at the 128th");
-    is_int(circles(0, 1, 200), 128, "the same from the start");
-    is_int(circles(10, 4, 200), 10 + 128, "a unit of 4, 32 times");
-    is_int(circles(10, 16, 200), 10 + 128, "of 16, 8 times");
-    is_int(circles(10, 17, 135), 0, "of 17, 7 times and all but one");
-    is_int(circles(10, 17, 200), 10 + 136, "8 times");
-    is_int(circles(10, 64, 511), 0, "of 64, all but one");
-    is_int(circles(10, 64, 600), 10 + 512, "8 times");
-    is_int(circles(10, 65, 1900), 0, "of 65: no unit");
-    is_int(circles(1500, 8, 200), 1500 + 128, "after much else");
-}
+    static const struct {
+        int32_t mark[4], ids[8];
+        size_t n_mark, n;
+        bool closes;
+    } t[] = {
+        {{1, 1, 2}, {1, 1, 1, 2}, 3, 4, true},
+        {{1, 2, 1, 3}, {1, 2, 1, 2, 1, 3}, 4, 6, true},
+        {{1, 2, 1, 3}, {1, 2, 1, 1, 3}, 4, 5, false},
+        {{1, 1, 2}, {1, 2, 1, 3, 2}, 3, 5, false},
+    };
 
-/* Groups of four that are new, in percent, as long as the window. */
-static size_t novelty(size_t percent, size_t ids)
-{
-    struct think_config c = config(true, 0);
-    struct run *r;
-    size_t at;
+    for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+        struct think_config c = config(true, 0);
+        struct run *r;
 
-    c.stall = true;
-    r = begin_with(&c);
-    /* 100 blocks; most of them say the same in 100 ids, others are new */
-    for (size_t i = 0; i < ids && !stalls_at(r); i++) {
-        bool fresh = i % 100 < percent;
-
-        SAY(r, fresh ? 5000 + (int32_t)i : 200 + (int32_t)(i % 100));
+        c.close = (struct think_mark){.ids = t[i].mark, .n_ids = t[i].n_mark};
+        r = begin_with(&c);
+        say(r, t[i].ids, t[i].n);
+        is_int(closed(r), t[i].closes ? CLOSED_BY_MODEL : THINK_NOT_CLOSED,
+               "a marker that overlaps itself, %zu", i);
+        end(r);
     }
-    at = stalls_at(r);
-    end(r);
-    return at;
 }
 
-static void nothing_new(void)
+/* A marker that is longer than there is room for never comes. */
+static void long_marks(void)
 {
-    /* of 100 groups, percent + 3 have a new id; the others are 97 - percent
-     * different ones in all of the window */
-    is_int(novelty(0, 2047), 0, "a window is not full: no look");
-    is_int(novelty(0, 4000), 2048, "nothing new, looked at when it is");
-    is_int(novelty(5, 4000), 2048, "8 in 100 and 92 others");
-    is_int(novelty(10, 4000), 0, "13 in 100 and 87 others");
-    is_int(novelty(60, 4000), 0, "a diverse text");
-}
+    static const struct {
+        size_t n_ids, n_bytes; /* of the close */
+        bool closes;
+    } t[] = {
+        {THINK_MARK_IDS, 0, true},    {THINK_MARK_IDS + 1, 0, false},
+        {0, THINK_MARK_BYTES, true},  {0, THINK_MARK_BYTES + 1, false},
+        {0, 0, false},
+    };
+    int32_t ids[THINK_MARK_BYTES + 1];
+    char text[THINK_MARK_BYTES + 1];
 
-static void circles_elsewhere(void)
-{
-    struct think_config c = config(false, 0);
-    struct run *r;
-    size_t before;
+    memset(text, 'a', sizeof(text));
+    for (size_t i = 0; i < sizeof(text); i++)
+        ids[i] = 1; /* an "a" */
+    for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+        struct think_config c = spelled(true, 0);
+        struct run *r;
 
-    c.stall = true;
-    r = begin_with(&c);
-    for (int i = 0; i < 600; i++)
-        SAY(r, 1);
-    is_int(r->n, 600, "an answer may go in circles");
-    SAY(r, OPEN, 2, 1);
-    is_int(r->n, 603, "what was before does not count");
-    for (int i = 0; i < 127; i++)
-        SAY(r, 1);
-    is_int(stalls_at(r), 602 + 128, "but from there on");
-    before = r->n;
-    SAY(r, OPEN, 3, 4);
-    is_int(r->n, before + 3, "opened again: it is looked at anew");
-    end(r);
-
-    r = begin_with(&c);
-    for (int i = 0; i < 2100; i++)
-        SAY(r, 1);
-    SAY(r, OPEN);
-    for (int32_t i = 0; i < 300; i++)
-        SAY(r, 1000 + i);
-    is_int(r->n, 2401, "nor does it make what is new stale");
-    end(r);
-
-    r = begin_with(&c);
-    for (size_t i = 0; i < 700 && !stalls_at(r); i++)
-        SAY(r, i % 64 == 63 ? OPEN : 2000 + (int32_t)i % 64);
-    is_int(stalls_at(r), 64 + 512, "nor is it the first of the units");
-    end(r);
-
-    r = begin_with(&c);
-    for (int i = 0; i < 100; i++)
-        SAY(r, OPEN, 1, CLOSE, 2);
-    is_int(r->n, 400, "each reasoning by itself");
-    end(r);
-
-    c.inside = true;
-    c.n_phrase = 0;
-    r = begin_with(&c);
-    for (int i = 0; i < 600; i++)
-        SAY(r, 1);
-    is_int(r->n, 600, "no phrase: nothing to do about it");
-    end(r);
-}
-
-/* --- n-grams ------------------------------------------------------------- */
-
-static size_t numbers(char *s, int32_t *out)
-{
-    size_t n = 0;
-
-    while (*s >= '0' && *s <= '9') {
-        out[n++] = (int32_t)strtol(s, &s, 10);
-        s += *s == ',';
+        c.close = (struct think_mark){ids, t[i].n_ids, {text, t[i].n_bytes}};
+        r = begin_with(&c);
+        say(r, ids, sizeof(text));
+        is_int(closed(r), t[i].closes ? CLOSED_BY_MODEL : THINK_NOT_CLOSED,
+               "a marker of %zu ids or %zu bytes", t[i].n_ids, t[i].n_bytes);
+        end(r);
     }
-    return n;
-}
-
-/* The history comes half as prompt and half as reasoning. */
-static bool forbids(const int32_t *ids, size_t n, int size,
-                    const int32_t *want, size_t n_want, size_t in_prompt)
-{
-    struct think_config c = config(true, 0);
-    uint32_t mask = ~0u, wanted = ~0u;
-    struct run *r;
-
-    c.ngram = size;
-    c.prompt = ids;
-    c.n_prompt = in_prompt;
-    c.n_phrase = 0;
-    r = begin_with(&c);
-    for (size_t i = in_prompt; i < n; i++)
-        put(r, ids[i]);
-    for (size_t i = 0; i < n_want; i++)
-        wanted &= ~(1u << want[i]);
-    if (guide_allowed(r->g, r->s, &mask, 16) != (n_want > 0))
-        mask = 0;
-    end(r);
-    return mask == wanted;
-}
-
-static void ngrams_of_others(void)
-{
-    FILE *f = fopen("t/data/gen/ngram.tsv", "r");
-    char line[8192];
-    size_t rows = 0, wrong = 0;
-
-    while (f && fgets(line, sizeof(line), f)) {
-        int32_t ids[4096], want[4096];
-        char *size = strchr(line, '\t'), *last;
-        size_t n, n_want;
-
-        if (line[0] == '#' || !size)
-            continue;
-        *size++ = '\0';
-        last = strchr(size, '\t');
-        *last++ = '\0';
-        n = numbers(line, ids);
-        n_want = numbers(last, want);
-        rows++;
-        for (size_t cut = 0; cut <= n; cut++)
-            wrong += !forbids(ids, n, (int)strtol(size, NULL, 10),
-                              want, n_want, cut);
-    }
-    if (f)
-        fclose(f);
-    ok(rows > 50 && !wrong, "%zu rows of another program, %zu wrong", rows,
-       wrong);
-}
-
-static bool allows(const struct run *r, int32_t id)
-{
-    uint32_t mask[VOCAB / 32];
-
-    memset(mask, 0xff, sizeof(mask));
-    guide_allowed(r->g, r->s, mask, VOCAB);
-    return mask[id / 32] >> id % 32 & 1;
-}
-
-static void ngrams(void)
-{
-    static const int32_t prompt[] = {1, 2, 7, CLOSE, 1};
-    struct think_config c = config(false, 0);
-    uint32_t mask = ~0u;
-    struct run *r;
-
-    c.ngram = 2;
-    c.prompt = prompt;
-    c.n_prompt = 5;
-    c.n_phrase = 0;
-    r = begin_with(&c);
-    ok(allows(r, 2), "no reasoning: nothing is forbidden");
-    put(r, OPEN);
-    put(r, 1);
-    ok(!allows(r, 2) && allows(r, 3), "what followed in the prompt is");
-    put(r, 7);
-    ok(allows(r, CLOSE), "the close never");
-    put(r, CLOSE);
-    ok(allows(r, 1), "behind it nothing");
-    end(r);
-
-    c.inside = true;
-    c.n_prompt = 0;
-    r = begin_with(&c);
-    SAY(r, 1, 1, 2, 1);
-    ok(guide_allowed(r->g, r->s, &mask, 3) && mask == ~6u,
-       "ids 1 and 2 of three");
-    mask = 6;
-    ok(!guide_allowed(r->g, r->s, &mask, 3) && mask == 6,
-       "not when nothing would be left");
-    mask = 4;
-    ok(!guide_allowed(r->g, r->s, &mask, 3) && mask == 4,
-       "and then others' bits stay as they are");
-    for (int32_t i = 0; i < 2046; i++)
-        put(r, 1000 + i);
-    put(r, 1);
-    ok(allows(r, 1) && allows(r, 2), "what is 2,048 ids back is forgotten");
-    end(r);
-
-    c = config(true, 2);
-    c.ngram = 2;
-    r = begin_with(&c);
-    put(r, 1);
-    put(r, 1);
-    ok(!allows(r, 1), "forbidden");
-    put(r, 2);
-    put(r, 90);
-    put(r, 1);
-    put(r, 1);
-    is_int(guide_forced(r->g, r->s, (int32_t[1]){0}, 1), 1,
-           "a phrase is due");
-    ok(allows(r, 1), "meanwhile nothing is forbidden");
-    end(r);
-}
-
-/* The window is the end of a long prompt, whatever ids it has. */
-static void ngrams_of_prompts(void)
-{
-    static int32_t prompt[THINK_WINDOW + 1];
-    struct think_config c = config(true, 0);
-    uint32_t mask[20];
-    struct run *r;
-
-    c.ngram = 2;
-    c.prompt = prompt;
-    c.n_prompt = THINK_WINDOW + 1;
-    for (int32_t i = 0; i < THINK_WINDOW; i++)
-        prompt[i] = 1000 + i;
-    prompt[THINK_WINDOW] = prompt[1] = 50;
-    prompt[2] = 51;
-    r = begin_with(&c);
-    ok(!allows(r, 51), "the last 2,048 ids of a prompt count");
-    end(r);
-    prompt[0] = 50;
-    prompt[1] = 51;
-    r = begin_with(&c);
-    ok(allows(r, 51), "those before do not");
-    put(r, 600);
-    put(r, 50);
-    put(r, 600);
-    put(r, 50);
-    memset(mask, 0xff, sizeof(mask));
-    ok(!guide_allowed(r->g, r->s, mask, 64) && mask[600 / 32] == ~0u,
-       "an id that has no bit is let be");
-    end(r);
-}
-
-/* A spelled close can be written although the prompt has one. */
-static void ngrams_spelled(void)
-{
-    static const int32_t prompt[] = {1, 6, 4, 5, 1, 13, 1, 5};
-    struct think_config c = spelled(true, 0);
-    struct run *r;
-
-    c.ngram = 2;
-    c.prompt = prompt;
-    c.n_prompt = 8;
-    r = begin_with(&c);
-    put(r, 1);
-    ok(allows(r, 6), "what begins a spelled close is not forbidden");
-    ok(!allows(r, 13) && !allows(r, 5), "what does not, is");
-    put(r, 6);
-    ok(allows(r, 4), "nor what goes on with it");
-    put(r, 4);
-    ok(allows(r, 5), "to its end");
-    put(r, 5);
-    is_int(closed(r), CLOSED_BY_MODEL, "which closes");
-    end(r);
 }
 
 /* --- copies -------------------------------------------------------------- */
@@ -780,13 +432,8 @@ int main(void)
     spelled_rests();
     waited_for();
     sequences();
-    repeats();
-    nothing_new();
-    circles_elsewhere();
-    ngrams_of_others();
-    ngrams();
-    ngrams_of_prompts();
-    ngrams_spelled();
+    overlapping();
+    long_marks();
     copies();
     with_choice();
     return done();
