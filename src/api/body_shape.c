@@ -39,16 +39,24 @@ enum st body_format(struct body_parse *p)
     return ST_OK;
 }
 
-/* One more string of the list, unless it is there already. */
+static const char choices[] = "structured_outputs.choice";
+
+/* One more string of the list, unless it is there already. Nothing that is too
+ * long is compared: *left counts the bytes that may come. */
 static enum st add_choice(struct body_parse *p, const struct json *v, size_t i,
-                          struct text *list)
+                          struct text *list, size_t *left)
 {
     struct body *out = p->out;
     char where[48];
 
-    snprintf(where, sizeof(where), "structured_outputs.choice[%zu]", i);
+    snprintf(where, sizeof(where), "%s[%zu]", choices, i);
     if (v->type != JSON_STR || !v->str.n)
         return err_set(p->e, ST_INVALID, where, "must be a string, not empty");
+    if (v->str.n > *left)
+        return err_set(p->e, ST_INVALID, choices,
+                       "more than %d KiB of strings",
+                       CHOICE_BYTES_MAX / 1024);
+    *left -= v->str.n;
     for (size_t k = 0; k < out->n_choice; k++)
         if (text_same(list[k], v->str))
             return ST_OK;
@@ -58,33 +66,24 @@ static enum st add_choice(struct body_parse *p, const struct json *v, size_t i,
 
 static enum st take_choice(struct body_parse *p, const struct json *v)
 {
-    static const char where[] = "structured_outputs.choice";
     struct text *list;
-    size_t bytes = 0, i = 0;
+    size_t left = CHOICE_BYTES_MAX, i = 0;
+    enum st st = ST_OK;
 
     if (v->type != JSON_ARR || !v->n)
-        return err_set(p->e, ST_INVALID, where,
+        return err_set(p->e, ST_INVALID, choices,
                        "must be a list of strings, not empty");
     if (v->n > CHOICES_MAX)
-        return err_set(p->e, ST_INVALID, where,
+        return err_set(p->e, ST_INVALID, choices,
                        "has %zu strings; at most %d are accepted", v->n,
                        CHOICES_MAX);
     list = arena_array(p->a, v->n, sizeof(*list));
     if (!list)
         return body_full(p->e);
     p->out->choice = list;
-    for (const struct json *c = v->child; c; c = c->next, i++) {
-        enum st st = add_choice(p, c, i, list);
-
-        if (st)
-            return st;
-        bytes += c->str.n;
-    }
-    if (bytes > CHOICE_BYTES_MAX)
-        return err_set(p->e, ST_INVALID, where,
-                       "more than %d KiB of strings",
-                       CHOICE_BYTES_MAX / 1024);
-    return ST_OK;
+    for (const struct json *c = v->child; c && !st; c = c->next, i++)
+        st = add_choice(p, c, i, list, &left);
+    return st;
 }
 
 enum st body_structured(struct body_parse *p)

@@ -20,7 +20,7 @@ static struct err err;
 
 static enum st parse(enum compat_wire wire, const char *members)
 {
-    static char json[70000];
+    static char json[300000];
     int n = snprintf(json, sizeof(json), "{%s,%s}", wire ? P : M, members);
     struct text t = {json, (size_t)n};
 
@@ -386,6 +386,24 @@ static void test_many_choices(void)
     is_str(err.where, "structured_outputs.choice", "too many");
 }
 
+/* Bytes of all choices together, and no byte of more is compared: what is
+ * wrong further on is not reached. */
+static void test_long_choices(void)
+{
+    static char json[CHOICE_BYTES_MAX + 100], x[CHOICE_BYTES_MAX];
+
+    memset(x, 'x', sizeof(x) - 1);
+    for (int more = 0; more <= 1; more++) {
+        snprintf(json, sizeof(json), "\"structured_outputs\":{\"choice\":["
+                 "\"%s\",\"%s\"%s]}", x, more ? "ab" : "a",
+                 more ? ",1" : "");
+        is_int(parse(0, json), more ? ST_INVALID : ST_OK,
+               "%d KiB and %d bytes of choices", CHOICE_BYTES_MAX / 1024,
+               more);
+    }
+    is_str(err.where, "structured_outputs.choice", "too much");
+}
+
 int main(void)
 {
     arena_init(&arena, 4u << 20);
@@ -395,6 +413,7 @@ int main(void)
     test_bias();
     test_values();
     test_many_choices();
+    test_long_choices();
     arena_release(&arena);
     return done();
 }
