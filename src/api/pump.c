@@ -11,7 +11,7 @@
 #define TAKE 256 /* >= LOGPROBS_TAKE */
 #define PREFILL_EVERY_US 1000000
 #define TOO_LONG "the answer is too long; ask for less, or for a stream"
-#define LOOP_NOTICE "\n\n[The server ended this answer: it repeated itself.]"
+#define LOOP_NOTICE "[The server ended this answer: it repeated itself.]"
 #define STREAM_HEAD "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n"
 
 /* --- events in ----------------------------------------------------------- */
@@ -94,6 +94,15 @@ static bool said_all(const struct choice *c)
     return c->view.end.reason == END_STOP || c->view.end.reason == END_LENGTH;
 }
 
+/* The end of a reasoning brings its own blank line. */
+static void add_notice(struct run *r, struct choice *c)
+{
+    if (!reason_open(&c->reason))
+        buf_puts(&r->said, "\n\n");
+    buf_puts(&r->said, LOOP_NOTICE);
+    pass_on(r, c);
+}
+
 static void end_reply(struct run *r, struct choice *c)
 {
     bool looped = choice_looped(c);
@@ -104,9 +113,9 @@ static void end_reply(struct run *r, struct choice *c)
                   &r->thought, &r->said);
         if (c->logprobs)
             logprobs_end(c->logprobs, c->reply);
-        if (looped)
-            buf_puts(&r->said, LOOP_NOTICE);
         pass_on(r, c);
+        if (looped)
+            add_notice(r, c);
     }
     calls = choice_calls(c);
     if (said_all(c) && (!calls || !calls->n))

@@ -136,6 +136,11 @@ bool reason_in_content(const struct reason *r)
     return r->form == REASON_TAGS || r->form == REASON_BOTH;
 }
 
+bool reason_open(const struct reason *r)
+{
+    return r->opened && !r->closed;
+}
+
 static void add_thought(struct reason *r, struct text thought,
                         struct buf *reasoning, struct buf *content)
 {
@@ -144,7 +149,7 @@ static void add_thought(struct reason *r, struct text thought,
     if (r->form != REASON_TAGS)
         buf_add(reasoning, thought.s, thought.n);
     /* a model that thinks once more gets a block of its own */
-    if (reason_in_content(r) && (!r->opened || r->closed))
+    if (reason_in_content(r) && !reason_open(r))
         buf_add(content, OPENER, sizeof(OPENER) - 1);
     if (reason_in_content(r))
         buf_add(content, thought.s, thought.n);
@@ -154,7 +159,7 @@ static void add_thought(struct reason *r, struct text thought,
 
 static void add_close(struct reason *r, struct buf *content)
 {
-    if (!r->opened || r->closed)
+    if (!reason_open(r))
         return;
     r->closed = true;
     if (reason_in_content(r))

@@ -56,6 +56,9 @@ void reason_init(struct reason *r, enum reason_form form, bool expected,
 /* Is reasoning a part of what `content` carries? */
 bool reason_in_content(const struct reason *r);
 
+/* Was a thought the last that came? */
+bool reason_open(const struct reason *r);
+
 /*
  * What the reply gave since the last call: `thought`, then `said`; `closed`
  * (reply_closed_reasoning) is about the state after both. Appends to the two

@@ -219,6 +219,16 @@ static void pattern(void)
     join_release(&j);
     call_release(&c);
 
+    for (int tags = 0; tags < 2; tags++) {
+        static const char end[] = "two\n</think>\n\n[The server ended this "
+                                  "answer: it repeated itself.]";
+
+        ask(&r, &t, tags ? ",\"reasoning_format\":\"tags\"" : "");
+        is_str(tags ? strstr(r.said, "two\n") : r.said,
+               tags ? end : strchr(end, '['),
+               "reasoning that repeats itself: one blank line at most");
+        done_with(&r);
+    }
     ask(&r, &t, ",\"structured_outputs\":{\"choice\":[\"ha ha ha ha ha ha ha "
                 "ha ha\"]}");
     is_str(r.said, "ha ha ha ha ha ha ha ha ha", "a given text is no loop");
