@@ -160,6 +160,79 @@ static void together(struct gen *g)
     }
 }
 
+/* Reasons until the cap, and has no end; ids of the tiny model. */
+static struct job *endless(int32_t cap)
+{
+    static const int32_t prompt[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12},
+                         mark[] = {400, 401}, cut_off[] = {20, 21, 401, 22};
+    const struct bias never = {401, -100};
+    struct job *j = job_new(prompt, 12, NULL, 0, MAX, 0);
+    const struct think_config c = {
+        .open = {.ids = mark, .n_ids = 1},
+        .close = {.ids = mark + 1, .n_ids = 1},
+        .inside = true, .cap = cap, .stall = true,
+        .phrase = cut_off, .n_phrase = 4,
+    };
+
+    BUG_ON(job_set_bias(j, &never, 1, NULL));
+    j->guide = guide_think_new(&c);
+    j->sampling = (struct sampling)SAMPLING(1, 0, 1, 0, 5);
+    return j;
+}
+
+static size_t page_bytes(const struct gguf *file)
+{
+    struct engine_config c;
+    struct gen_state st;
+    struct gen *g;
+
+    engine_config_default(&c);
+    c.context = 128;
+    g = demo_engine(file, &c);
+    g->ops->state(g, &st);
+    gen_free(g);
+    return st.bytes_kv / st.kv_pages;
+}
+
+/* The second page of a sequence is that of its 65th id, about where these
+ * are closed; there are three pages. Any model does for that. */
+static void sent_back(void)
+{
+    static const int32_t caps[JOBS] = {50, 53, 48, 51};
+    struct got one[JOBS], many;
+    struct job *j[JOBS];
+    struct gguf *file = demo_open(TINY_LLAMA);
+    struct engine_config c;
+    struct gen_state st;
+    struct gen *g;
+
+    engine_config_default(&c);
+    c.parallel = JOBS;
+    c.threads = 1; /* small: two would only wait for each other */
+    c.context = 128;
+    c.kv_bytes = 3 * page_bytes(file);
+    g = demo_engine(file, &c);
+    for (int i = 0; i < JOBS; i++) {
+        j[i] = endless(caps[i]);
+        demo_submit(g, j[i]);
+        wait_for(j[i], &one[i]);
+        is_int(one[i].end.note.closed, CLOSED_BY_BUDGET, "cap %d", caps[i]);
+    }
+    for (int i = 0; i < JOBS; i++) {
+        j[i] = endless(caps[i]);
+        demo_submit(g, j[i]);
+    }
+    for (int i = 0; i < JOBS; i++) {
+        wait_for(j[i], &many);
+        ok(same(&many, &one[i]) && many.end.note.closed == CLOSED_BY_BUDGET,
+           "cap %d: the same with few pages", caps[i]);
+    }
+    g->ops->state(g, &st);
+    ok(st.sent_back > 0, "some were sent back (%d times)", (int)st.sent_back);
+    gen_free(g);
+    gguf_close(file);
+}
+
 /* Output ends in the middle of the phrase. */
 static void cut(struct gen *g)
 {
@@ -193,5 +266,6 @@ int main(void)
     cut(g);
     gen_free(g);
     gguf_close(file);
+    sent_back();
     return done();
 }
