@@ -1,3 +1,14 @@
+/*
+ * One id after the other, a reasoning is
+ *
+ *   inside    open; its ids are counted and watched
+ *   due       over the cap, or in circles: it has to be closed, but a close
+ *             that the model has begun may have its end
+ *   writing   the phrase is forced, from its first id to its last
+ *
+ * and closed by the phrase, or before by the model; both lead back to the
+ * state in which an opening marker begins the next one.
+ */
 #include "gen/guide_think.h"
 
 #include "gen/guide_mark.h"
