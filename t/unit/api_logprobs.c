@@ -17,6 +17,7 @@ static const struct toy_special specials[] = {
     {"<think>", TOK_USER},      {"</think>", TOK_USER},
     {"<tool_call>", TOK_USER},  {"<|open|>", TOK_CONTROL},
     {"<|close|>", TOK_CONTROL}, {"<|sep|>", TOK_CONTROL},
+    {" ", TOK_USER}, /* looks like the byte's token */
     {NULL, 0},
 };
 
@@ -270,6 +271,7 @@ static void test_joins(void)
     joins("The quick own", "own cat", "The quick own");
     joins("a\xe6\xbc\xa2z", "\xe6\xbc\xa2", "a");
     joins("a\xe6\xbc\xa3z", "\xe6\xbc\xa2", "a\xe6\xbc\xa3z");
+    joins("x ab ab ab cz", "ab ab c", "x ab "); /* goes out in two parts */
     joins("a\xf0\x9f\x91", NULL, "a"); /* C06 */
     joins("\xe6\xbc", NULL, "");
 }
@@ -301,6 +303,18 @@ static void test_when(void)
     special(&g, "<|end|>");
     finish(&g);
     ok(is(&g.bytes, "so own c\xe6\xbc\xa2"), "nothing of a stop string");
+    gen_close(&g);
+
+    format->dialect = &dialect_qwen; /* has a marker without a token */
+    gen_open(&g, &(struct gen_opts){.reasoning = true});
+    feed_bytes(&g, "so </tool");
+    drain(&g);
+    keep_news(&g);
+    ok(is(&g.bytes, "so "), "the head of a spelled marker waits");
+    feed_bytes(&g, "box");
+    drain(&g);
+    keep_news(&g);
+    ok(is(&g.bytes, "so </toolbox"), "and goes when it was none");
     gen_close(&g);
     close_toy();
 }
@@ -374,9 +388,59 @@ static void test_parts(void)
     close_toy();
 }
 
+/* Ids that are more than one thing: newlines of the frame and a character that
+ * waits; the end of reasoning and the head of the answer. */
+static void test_shared(void)
+{
+    static const char text[] = "a\n</think>\n\n<x";
+    struct gen_t g;
+
+    open_toy(text, sizeof(text) - 1);
+    format->dialect = &dialect_qwen;
+    gen_open(&g, &(struct gen_opts){.think_open = true});
+    feed_bytes(&g, "m");
+    special(&g, "</think>");
+    feed(&g, "\n", 1);
+    feed(&g, "\n<", 2);
+    feed(&g, "x", 1);
+    finish(&g);
+    is_str(g.parts.p, "rrraa", "parts: what waits behind a frame is answer");
+    ok(is(&g.bytes, "\n<x") && is(&g.said, "<x"), "and has its entry");
+    gen_close(&g);
+
+    format->think_id[1] = -1; /* the close is spelled */
+    gen_open(&g, &(struct gen_opts){.think_open = true});
+    feed_bytes(&g, "m");
+    feed(&g, text, 12);
+    feed(&g, text + 12, 2);
+    finish(&g);
+    is_str(g.parts.p, "rra", "parts: a spelled close");
+    gen_close(&g);
+    gen_open(&g, &(struct gen_opts){.think_open = true});
+    feed_bytes(&g, "m");
+    feed(&g, text, sizeof(text) - 1);
+    finish(&g);
+    is_str(g.parts.p, "ra", "parts: a close and some answer in one token");
+    ok(is(&g.thought, "ma") && is(&g.said, "<x"), "it is in both");
+    gen_close(&g);
+    close_toy();
+}
+
+/* Text in which the markers of elements stand for their tokens. */
+static void feed_elements(struct gen_t *g, const char *s)
+{
+    while (*s) {
+        size_t n = strncmp(s, "<|", 2) ? 1 : strcspn(s, ">") + 1;
+
+        feed(g, s, n);
+        s += n;
+    }
+}
+
 /* A form whose dialect has channels: its structure says nothing. */
 static void test_channels(void)
 {
+    static const struct chat_tool tool = {.name = {"f", 1}};
     struct gen_t g;
 
     open_toy(NULL, 0);
@@ -407,6 +471,20 @@ static void test_channels(void)
     ok(is(&g.thought, "hm\xc3\xb3") && is(&g.said, "ok") &&
            reply_closed_reasoning(g.r), "as they are read");
     gen_close(&g);
+
+    offered = tools_new(&tool, 1);
+    gen_open(&g, &(struct gen_opts){.tools = true});
+    feed_elements(&g, "<|open|>tools<|sep|><|open|>call tool=\"f\"<|sep|>");
+    feed_elements(&g, "<|open|>argument key=\"k\" type=\"string\"<|sep|>");
+    drain(&g);
+    buf_clear(&g.parts);
+    feed_elements(&g, "vw<|close|>argument<|sep|>");
+    finish(&g);
+    ok(reply_calls(g.r)->n == 1 && g.parts.n > 2 &&
+           !memcmp(g.parts.p, "aa.", 3), "parts: an argument is the answer's");
+    gen_close(&g);
+    tools_free(offered);
+    offered = NULL;
     close_toy();
 }
 
@@ -467,9 +545,11 @@ static void test_chat(void)
     push_top(&g, x, -0.25f, x, half);
     push_top(&g, x, -INFINITY, half, x);
     push_top(&g, x, 0.0000001f, -1, x);
+    push_top(&g, toy_id(&toy, "a\xe6", 2), -0.0000001f, -1, x);
+    push_top(&g, x, 0.01f, -1, x);
     drain(&g);
     v = news(&g, &a);
-    ok(count(json_get(v, "content")) == 3 &&
+    ok(count(json_get(v, "content")) == 5 &&
            json_get(v, "refusal")->type == JSON_NULL, "content and refusal");
     e = at(v, "content", 0);
     ok(str_is(json_get(e, "token"), "x") && near(json_get(e, "logprob"), -0.25) &&
@@ -484,8 +564,11 @@ static void test_chat(void)
     ok(near(json_get(e, "logprob"), -9999), "what could not come is -9999");
     ok(near(json_get(at(v, "content", 1), "logprob"), -9999),
        "the chosen one, too");
-    ok(num(json_get(at(v, "content", 2), "logprob")) == 0,
-       "a hair above 0 is 0");
+    for (int i = 2; i < 5; i++)
+        ok(text_is(json_get(at(v, "content", i), "logprob")->str, "0.000000"),
+           "a hair beside 0, or above, is 0");
+    ok(str_is(json_get(at(v, "content", 3), "token"), "bytes:a\\xe6"),
+       "what is ASCII beside half a character is as it is");
     is_int(count(json_get(at(v, "content", 2), "top_logprobs")), 0,
            "alternatives end where the ring's do");
     ok(!logprobs_news(g.l), "told is told");
@@ -516,9 +599,10 @@ static void test_text(void)
     push_top(&g, toy_id(&toy, "\xc3", 1), -5, x, y);
     push_top(&g, toy_id(&toy, "\xb3", 1), -5, x, x);
     push_top(&g, x, -0.25f, x, y);
+    push_top(&g, toy_find(&toy, " ", 1), -5, toy_id(&toy, " ", 1), y);
     drain(&g);
     v = news(&g, &a);
-    is_int(count(json_get(v, "tokens")), 4, "tokens");
+    is_int(count(json_get(v, "tokens")), 5, "tokens");
     ok(str_is(at(v, "tokens", 0), "x") &&
            str_is(at(v, "tokens", 1), "bytes:\\xc3"), "as texts");
     ok(near(at(v, "token_logprobs", 0), -0.25) &&
@@ -534,6 +618,9 @@ static void test_text(void)
        "the chosen one is always there");
     e = at(v, "top_logprobs", 2);
     ok(e->n == 3 && near(json_get(e, "x"), -0.25), "of equals, the likelier");
+    e = at(v, "top_logprobs", 4);
+    ok(e->n == 3 && near(json_get(e, " "), -0.25),
+       "also where the chosen one is another id of the same text");
     arena_release(&a);
     gen_close(&g);
 
@@ -546,6 +633,12 @@ static void test_text(void)
     ok(e && e->n == 1 && near(json_get(e, "x"), -0.5),
        "none asked for: the chosen one");
     arena_release(&a);
+    push_top(&g, x, -5, y, y);
+    drain(&g);
+    v = news(&g, &a);
+    e = at(v, "top_logprobs", 0);
+    ok(e && e->n == 1 && near(json_get(e, "x"), -5), "and no likelier one");
+    arena_release(&a);
     gen_close(&g);
 }
 
@@ -554,8 +647,9 @@ int main(void)
     test_joins();
     test_when();
     test_parts();
+    test_shared();
     test_channels();
-    open_toy(NULL, 0);
+    open_toy("a\xe6", 2);
     test_chat();
     test_text();
     close_toy();

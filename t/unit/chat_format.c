@@ -84,6 +84,7 @@ static void test_refusals(void)
         {"{" BASE ",\"think\":\"<think>\"}", "x: think",
          "[prefix, suffix]"},
         {"{" BASE ",\"think\":[\"\",\"</think>\"]}", "x: think", "not empty"},
+        {"{" BASE ",\"think\":[\"<think>\",\"\"]}", "x: think", "not empty"},
         {"{" BASE ",\"think\":[\"hm\",\"</think>\"]}", "x: think",
          "special token"},
         {"{" BASE ",\"think\":[\"<think>\",\"</think>\"]}", NULL, NULL},
@@ -247,6 +248,65 @@ static void test_render(void)
     buf_release(&out);
 }
 
+/* What a format can do about reasoning, asked as whoever fills a request
+ * does: a word or a number beside an off form is not looked at. */
+static void test_asked(void)
+{
+    static const struct {
+        int format;         /* 0: efforts alone, 1: a channel, 2: both */
+        enum think_mode think;
+        const char *effort; /* NULL: none */
+        int32_t effort_n;
+        bool fine;
+        const char *name;
+    } t[] = {
+        {0, THINK_ON, "low", -1, true, "efforts alone, a word"},
+        {0, THINK_ON, NULL, -1, false, "efforts alone, just on"},
+        {0, THINK_OFF, NULL, -1, true, "efforts alone, off"},
+        {1, THINK_ON, NULL, -1, true, "a channel, on"},
+        {1, THINK_ON, "low", -1, true, "a channel, a word"},
+        {1, THINK_ON, NULL, 50, false, "a channel, a number"},
+        {1, THINK_DEFAULT, NULL, 0, false, "a channel, 0"},
+        {1, THINK_OFF, NULL, 50, true, "a channel, off and a number"},
+        {2, THINK_ON, "high", -1, true, "both, a word"},
+        {2, THINK_ON, "medium", -1, false, "both, a word that is none"},
+        {2, THINK_OFF, "medium", -1, true, "both, off and no such word"},
+    };
+    struct format *f[3];
+    struct chat_msg m = {.role = ROLE_USER, .has_content = true,
+                         .content = TEXT("hi")};
+
+    toy_open(&toy, specials, NULL, 0);
+    if (!ok(!parse(&f[0], "{" BASE ",\"effort\":\"Effort: {}\"}") &&
+                !find(&f[1], NULL, NULL) && !format_xtml(&f[2], NULL, &err),
+            "three formats"))
+        exit(1);
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        struct chat_req r = {
+            .messages = &m, .n_messages = 1, .think = t[i].think,
+            .effort_n = t[i].effort_n,
+        };
+        struct segments s;
+        struct arena a;
+        bool open;
+        enum st st;
+
+        if (t[i].effort)
+            r.effort = (struct text){t[i].effort, strlen(t[i].effort)};
+        arena_init(&a, 1u << 20);
+        segments_init(&s, &a);
+        err = (struct err){0};
+        st = format_render(f[t[i].format], &r, &s, &open, &err);
+        ok(t[i].fine ? !st : st == ST_INVALID &&
+                                 !strcmp(err.where, "reasoning_effort"),
+           "%s", t[i].name);
+        arena_release(&a);
+    }
+    for (int i = 0; i < 3; i++)
+        format_free(f[i]);
+    toy_close(&toy);
+}
+
 static size_t count(const struct ids *ids, int32_t id)
 {
     size_t n = 0;
@@ -294,6 +354,7 @@ int main(void)
 {
     test_refusals();
     test_render();
+    test_asked();
     test_forging();
     return done();
 }

@@ -47,7 +47,7 @@ static void close_toy(void)
 struct run {
     struct reply *r;
     struct buf reasoning, content;
-    bool whole; /* every delta was valid UTF-8 */
+    bool whole; /* every delta was valid UTF-8, and its bytes counted */
 };
 
 static void run_open(struct run *x, bool think_open, const struct text *stops,
@@ -72,6 +72,8 @@ static void keep(struct run *x, const struct buf *r, const struct buf *c)
                utf8_valid(c->p ? c->p : "", c->n, NULL);
     buf_add(&x->reasoning, r->p, r->n);
     buf_add(&x->content, c->p, c->n);
+    x->whole = x->whole &&
+               reply_told(x->r) == x->reasoning.n + x->content.n;
 }
 
 static bool feed_id(struct run *x, int32_t id)
@@ -330,6 +332,8 @@ static void test_silent(void)
     run_end(&x);
     ok(is(&x.content, "a<tool_call>"),
        "control tokens are silent, user-defined ones are text");
+    ok(x.whole, "all that was given out was counted");
+    is_int(reply_kept(x.r), 6, "silent ones are tokens, too");
     run_close(&x);
 
     c.tok = toy.tok; /* completions */

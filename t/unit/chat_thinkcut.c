@@ -68,6 +68,18 @@ static void is_cut(const struct format *f, const struct tok *t,
     ids_release(&v);
 }
 
+/* No more than the list may hold. */
+static void no_room(const struct format *f, size_t ids)
+{
+    struct ids v;
+    struct err e = {0};
+
+    ids_init(&v, ids);
+    is_int(format_think_cut(f, TEXT("Stop."), &v, &e), ST_NOMEM,
+           "%s: a cut of more than %zu ids", f->source, ids);
+    ids_release(&v);
+}
+
 static void is_mark(const struct format *f, const struct tok *t, bool close,
                     const char *want)
 {
@@ -264,6 +276,7 @@ static void elements(void)
     is_mark(f, toy.tok, true, "[</think>]");
     is_cut(f, toy.tok, "Stop.", "Stop.[</think>]", "no lines");
     is_cut(f, toy.tok, "", "[</think>]", "the token");
+    no_room(f, 5);
     reads_all(f, &toy);
     format_free(f);
 }
