@@ -84,9 +84,19 @@ void jw_bool(struct jw *w, bool v)
     check(w, yajl_gen_bool(w->g, v));
 }
 
+/* By hand: log-probabilities are lists of bytes, and printf is slow. */
 void jw_int(struct jw *w, int64_t v)
 {
-    check(w, yajl_gen_integer(w->g, v));
+    uint64_t left = v < 0 ? -(uint64_t)v : (uint64_t)v;
+    char text[20], *p = text + sizeof(text); /* -9223372036854775808 */
+
+    do {
+        *--p = (char)('0' + left % 10);
+        left /= 10;
+    } while (left);
+    if (v < 0)
+        *--p = '-';
+    check(w, yajl_gen_number(w->g, p, (size_t)(text + sizeof(text) - p)));
 }
 
 void jw_num(struct jw *w, double v, int decimals)

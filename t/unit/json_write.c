@@ -50,6 +50,27 @@ static void test_document(void)
            "byte for byte");
 }
 
+/* The C library writes the same. */
+static void test_integers(void)
+{
+    static const int64_t values[] = {
+        0, 1, 9, 10, 99, 100, 255, 1000000007, -1, -10, INT64_MAX,
+        INT64_MIN, INT64_MIN + 1,
+    };
+    char want[32];
+
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        struct jw *w;
+
+        buf_clear(&b);
+        w = jw_new(&b);
+        jw_int(w, values[i]);
+        ok(jw_end(w), "a number alone");
+        snprintf(want, sizeof(want), "%lld", (long long)values[i]);
+        is_str(b.p, want, "digit for digit");
+    }
+}
+
 static void test_round(void)
 {
     const struct json *v;
@@ -107,6 +128,7 @@ int main(void)
 {
     buf_init(&b, 1 << 20);
     test_document();
+    test_integers();
     test_round();
     test_refusals();
     buf_release(&b);
