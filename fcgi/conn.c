@@ -15,6 +15,7 @@ void conn_begin(struct conn *c, struct api *api)
         epoch_ms() - (mono_us() - c->arrived_us) / 1000;
     buf_init(&c->body, 0);
     buf_init(&c->pend, BUF_ANSWER + OUT_PIECE);
+    c->pend_sent = 0;
 }
 
 void conn_end(struct conn *c, enum conn_end how)

@@ -55,7 +55,8 @@ struct conn {
 
     /* writer thread */
     struct conn *prev_open, *next_open;
-    struct buf pend;        /* bytes that the socket did not take yet */
+    struct buf pend;        /* bytes for the socket */
+    size_t pend_sent;       /* so many of them it has taken already */
     bool adopted;           /* the writer owns it now */
     bool done;              /* nothing more will be pumped */
     bool dropped;           /* output is thrown away: gone, slow or broken */

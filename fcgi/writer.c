@@ -75,12 +75,19 @@ static void leave(struct writer *w, struct conn *c, enum conn_end how)
     conn_end(c, how);
 }
 
+/* Bytes that the socket did not take yet. */
+static size_t waiting(const struct conn *c)
+{
+    return c->pend.n - c->pend_sent;
+}
+
 /* Nothing more is sent; the exchange is pumped on until its row is closed. */
 static void drop(struct conn *c)
 {
     c->dropped = true;
     c->stuck_us = 0;
     buf_clear(&c->pend);
+    c->pend_sent = 0;
 }
 
 static void pump(struct writer *w, struct conn *c, int64_t now)
@@ -110,25 +117,29 @@ static void watch(struct writer *w, struct conn *c)
 
 static void flush(struct writer *w, struct conn *c, int64_t now)
 {
-    size_t sent = 0;
-    bool blocked = false;
+    bool sent = false, blocked = false;
 
-    while (sent < c->pend.n && !blocked) {
-        size_t n = c->pend.n - sent;
+    while (waiting(c) && !blocked) {
+        size_t n = waiting(c);
 
         n = n < OUT_PIECE ? n : OUT_PIECE;
         if (!out_ready(c->fd)) {
             blocked = true;
-        } else if (!out_put(&c->out, c->pend.p + sent, n)) {
+        } else if (!out_put(&c->out, c->pend.p + c->pend_sent, n)) {
             if (!c->done)
                 api_gone(&c->x);
             drop(c);
             return;
         } else {
-            sent += n;
+            c->pend_sent += n;
+            sent = true;
         }
     }
-    buf_drop(&c->pend, sent);
+    /* not at every piece: the rest of 64 MB would move a thousand times */
+    if (c->pend_sent > c->pend.n / 2) {
+        buf_drop(&c->pend, c->pend_sent);
+        c->pend_sent = 0;
+    }
     if (!blocked)
         c->stuck_us = 0;
     else if (sent || !c->stuck_us)
@@ -140,7 +151,7 @@ static void flush(struct writer *w, struct conn *c, int64_t now)
 /* Enough waits already: the ring keeps the rest of the tokens meanwhile. */
 static bool full(const struct conn *c)
 {
-    return !c->done && !c->dropped && c->pend.n > WRITER_PEND_MAX;
+    return !c->done && !c->dropped && waiting(c) > WRITER_PEND_MAX;
 }
 
 /* When a socket that takes nothing is given up; 0: it takes. */
@@ -157,7 +168,7 @@ static void check_slow(struct conn *c, int64_t now)
 
     if (!until || now < until)
         return;
-    log_warn("slow_client", "pending=%zu stuck_ms=%lld", c->pend.n,
+    log_warn("slow_client", "pending=%zu stuck_ms=%lld", waiting(c),
              (long long)((now - c->stuck_us) / 1000));
     if (!c->done)
         api_slow(&c->x);
@@ -198,7 +209,7 @@ static void step(struct writer *w, struct conn *c)
         check_slow(c, now);
     if (c->done && c->dropped)
         leave(w, c, CONN_END_CUT);
-    else if (c->done && !c->pend.n)
+    else if (c->done && !waiting(c))
         leave(w, c, CONN_END_CLEAN);
     else
         set_due(w, c);

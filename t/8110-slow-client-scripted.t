@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 use lib 't/lib';
+use IO::Select;
 use Test::More;
 use Time::HiRes qw(time sleep);
 use Pen::Daemon;
@@ -40,6 +41,23 @@ SKIP: {
 for my $g (@stalled[ 0, 1 ]) {
     my $q = $g->response(10);
     ok $q->{body} !~ /DONE/, 'what they find later has no end';
+}
+
+# A long answer goes out in hundreds of pieces, for which the others wait.
+SKIP: {
+    skip 'sanitizers use time of their own', 2 if $ENV{PENSTOCK_SANITIZER};
+    my $g = Pen::Fcgi->connect($d->{socket});
+    $g->send_request(uri => $chat, body => Pen::Http::json(Pen::Http::chat(2000,
+        stream => \0, n => 16, logprobs => \1, top_logprobs => 20)));
+    my $ready = IO::Select->new($g->{s});
+    $ready->can_read(60);
+    my ($cpu, $size) = ($d->cpu, 0); # the answer is made
+    while ($ready->can_read(2)) {
+        $size += sysread($g->{s}, my $piece, 65_536) || last;
+        sleep 0.001;
+    }
+    cmp_ok $size, '>', 30_000_000, 'a very long answer';
+    cmp_ok $d->cpu - $cpu, '<', 0.3, 'its pieces are no work';
 }
 is $d->health->{status}, 'ok', 'alive';
 is $d->stop, 0, 'the daemon ends well';
