@@ -306,6 +306,8 @@ static const struct row {
     {1, "{" P ",\"best_of\":1}", OKAY},
     {1, "{" P ",\"best_of\":\"1\"}", "best_of"},
     {1, "{\"prompt\":[\"a\",\"b\",\"c\",\"d\",\"e\"],\"n\":4}", "n"},
+    {1, "{\"prompt\":[\"a\",\"b\",\"c\",\"d\"],\"n\":4}", OKAY},
+    {1, "{\"prompt\":[\"a\",\"b\"],\"n\":9}", "n"},
     {1, "{\"prompt\":[\"a\",\"b\"],\"stream\":true}", "prompt"},
     /* a completion knows nothing of reasoning */
     {1, "{" P ",\"reasoning_effort\":\"huge\"}", OKAY},
@@ -580,6 +582,19 @@ static void test_prompts(void)
        "of one");
 }
 
+static void test_long_stops(void)
+{
+    char json[STOP_BYTES_MAX + 200], s[STOP_BYTES_MAX + 2] = "";
+
+    memset(s, 's', STOP_BYTES_MAX);
+    snprintf(json, sizeof(json), "{" M ",\"stop\":[\"a\",\"%s\"]}", s);
+    is_int(chat(json), ST_OK, "a stop string of %d bytes", STOP_BYTES_MAX);
+    s[STOP_BYTES_MAX] = 's';
+    snprintf(json, sizeof(json), "{" M ",\"stop\":[\"a\",\"%s\"]}", s);
+    is_int(chat(json), ST_INVALID, "one of a byte more is refused");
+    is_str(err.where, "stop[1]", "by its place");
+}
+
 /* C01 */
 static void test_deep(void)
 {
@@ -640,6 +655,7 @@ int main(void)
     test_messages();
     test_values();
     test_prompts();
+    test_long_stops();
     test_deep();
     test_errors();
     arena_release(&arena);

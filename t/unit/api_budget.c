@@ -6,21 +6,23 @@
  */
 #include "t/lib/apit.h"
 
+#include "chat/format_int.h"
+
 #define CHAT "/v1/chat/completions"
 #define USER "\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]"
 #define SAYS "\n\nThat is enough thought; the answer follows."
 
-static int stall, guard;
+static int stall, guard, kept = -1; /* kept: answer-reserve */
 static enum st fail_as;
 
 static void config(struct api_config *c)
 {
     c->think_default = true;
-    c->answer_reserve = -1;
+    c->answer_reserve = kept;
     c->think_stall = stall;
     c->default_max_tokens = 400;
     if (guard) {
-        c->pattern_max = 8;
+        c->pattern_max = 16;
         c->pattern_min = 1;
         c->pattern_count = 4;
     }
@@ -31,7 +33,7 @@ static void serve(struct apit *t, const char *script, bool loop,
 {
     static int32_t ids[256];
     struct scripted_config gen = {.ids = ids, .fail_after = fail_after,
-                                  .context = 512, .loop = loop,
+                                  .context = 16384, .loop = loop,
                                   .fail_as = fail_as};
     const char *why = NULL;
 
@@ -47,7 +49,7 @@ struct reply_t {
     struct call c;
     struct arena a;
     const struct json *v;
-    char thought[4096], said[4096], finish[16];
+    char thought[4096], said[4096], finish[16]; /* cut where they are long */
     int64_t reasoning, completion;
 };
 
@@ -138,6 +140,7 @@ static void reserve(void)
 {
     struct apit t;
     struct reply_t r;
+    int64_t phrase;
 
     serve(&t, "one two four six is the seven eight ", true, -1);
     ask(&r, &t, ",\"max_tokens\":40,\"reasoning_effort\":\"high\"");
@@ -150,6 +153,18 @@ static void reserve(void)
     ask(&r, &t, ",\"max_tokens\":40,\"max_reasoning_tokens\":1");
     ok(r.said[0] && strstr(r.thought, SAYS), "a smaller number is kept");
     done_with(&r);
+    ask(&r, &t, ",\"max_tokens\":12000,\"reasoning_effort\":\"max\"");
+    /* and the blank line, the phrase's last token */
+    is_int(r.completion - r.reasoning, 2048 + 1, "auto keeps at most 2048");
+    done_with(&r);
+    ask(&r, &t, ",\"max_tokens\":12000,\"reasoning_effort\":\"low\"");
+    phrase = r.reasoning - 2049;
+    ok(phrase > 0 && phrase < 64, "low ends it behind 2048 tokens: %d",
+       (int)r.reasoning);
+    done_with(&r);
+    ask(&r, &t, ",\"max_tokens\":12000,\"thinking_budget\":8192");
+    is_int(r.reasoning, 8193 + phrase, "a number that leaves more than that");
+    done_with(&r);
     ask(&r, &t, ",\"max_tokens\":40");
     is_int(r.reasoning, 40, "nobody asked: nothing is reserved");
     is_str(r.said, "", "and no answer comes");
@@ -161,6 +176,51 @@ static void reserve(void)
     ask(&r, &t, ",\"max_tokens\":40,\"thinking\":false");
     is_int(r.reasoning, 0, "thinking is off");
     done_with(&r);
+    apit_close(&t);
+
+    stall = true; /* reasoning is watched: that alone reserves nothing */
+    serve(&t, "one two four six is the seven eight ", true, -1);
+    ask(&r, &t, ",\"max_tokens\":40");
+    is_int(r.reasoning, 40, "nobody asked: a watch on circles is no wish");
+    done_with(&r);
+    apit_close(&t);
+    stall = false;
+    kept = 3;
+    serve(&t, "one two four six is the seven eight ", true, -1);
+    ask(&r, &t, ",\"max_tokens\":40,\"reasoning_effort\":\"high\"");
+    is_int(r.completion - r.reasoning, 3 + 1, "a reserve in tokens");
+    done_with(&r);
+    apit_close(&t);
+    kept = -1;
+}
+
+/* A format with efforts of its own reads the word: it is no cap then. */
+static void own_efforts(void)
+{
+    static const char json[] =
+        "{\"system\":[\"<|im_start|>system\\n\",\"<|im_end|>\\n\"],"
+        "\"user\":[\"<|im_start|>user\\n\",\"<|im_end|>\\n\"],"
+        "\"assistant\":[\"<|im_start|>assistant\\n\",\"<|im_end|>\\n\"],"
+        "\"open\":\"<|im_start|>assistant\\n\","
+        "\"think\":[\"<think>\",\"</think>\"],\"think_on\":\"<think>\\n\","
+        "\"think_off\":\"\",\"effort\":\"Effort: {}\\n\"}";
+    struct format *f;
+    struct err e = {0};
+    struct apit t;
+    struct reply_t r;
+
+    serve(&t, "one two four six is the seven eight ", true, -1);
+    is_int(format_chatjson(&f, json, strlen(json), "x", t.tok, &e), ST_OK,
+           "a format with efforts (%s %s)", e.where, e.text);
+    if (f) {
+        t.catalog.models->format = f;
+        ask(&r, &t, ",\"max_tokens\":6000,\"reasoning_effort\":\"low\"");
+        is_int(r.completion - r.reasoning, 1500,
+               "its word sets no cap, the reserve is kept");
+        done_with(&r);
+        t.catalog.models->format = t.format;
+        format_free(f);
+    }
     apit_close(&t);
 }
 
@@ -182,6 +242,10 @@ static void circles(void)
     serve(&t, "la", true, -1);
     ask(&r, &t, "");
     is_str(r.said, "", "unless the server lets them be");
+    done_with(&r);
+    ask(&r, &t, ",\"reasoning_effort\":\"max\"");
+    ok(r.reasoning > 250 && r.said[0],
+       "also where the answer has its reserve: %d", (int)r.reasoning);
     done_with(&r);
     apit_close(&t);
 }
@@ -219,6 +283,10 @@ static void pattern(void)
     join_release(&j);
     call_release(&c);
 
+    /* what a stop string held back comes before the notice */
+    ask(&r, &t, ",\"thinking\":false,\"stop\":[\"two, \",\"twoone two twoon.\"]");
+    is_str(r.said, want, "the notice is the last of the answer");
+    done_with(&r);
     for (int tags = 0; tags < 2; tags++) {
         static const char end[] = "two\n</think>\n\n[The server ended this "
                                   "answer: it repeated itself.]";
@@ -237,6 +305,80 @@ static void pattern(void)
     guard = false;
 }
 
+/* The header names up to eight ids, those that began the block. */
+static void pattern_ids(void)
+{
+    static const char *const block = "1, 2, 3, 4, 5, 6";
+    int32_t ids[64];
+    struct apit t;
+    struct reply_t r;
+    char h[128];
+
+    guard = true;
+    for (int n = 2; n < 9; n += 6) {
+        struct buf want;
+        char text[32];
+        size_t size;
+
+        snprintf(text, sizeof(text), "%.*s", n == 2 ? 4 : 16, block);
+        size = apit_ids(text, ids, 64);
+        serve(&t, text, true, -1);
+        ask(&r, &t, ",\"thinking\":false");
+        buf_init(&want, BUF_MESSAGE);
+        buf_printf(&want, "pattern-stop(size=%zu count=4 tok=[", size);
+        for (size_t i = 0; i < size && i < 8; i++)
+            buf_printf(&want, i ? ",%d" : "%d", ids[i]);
+        buf_puts(&want, "])");
+        is_str(call_header(&r.c, "X-Engine-Stop", h, sizeof(h)), want.p,
+               "%zu ids in the block", size);
+        buf_release(&want);
+        done_with(&r);
+        apit_close(&t);
+    }
+    guard = false;
+}
+
+/* Both guides at once: the budget over the reasoning, the pattern guard over
+ * all of it. */
+static void both_guides(void)
+{
+    struct apit t;
+    struct reply_t r;
+    char h[128];
+
+    guard = true;
+    serve(&t, "one two four six</think>\n\nha ha ha ha ha ha ha ha ha"
+              "<|im_end|>", false, -1);
+    for (int cut = 0; cut < 2; cut++) {
+        ask(&r, &t, cut ? ",\"thinking_budget\":2" : ",\"thinking_budget\":50");
+        is_int(strstr(r.thought, SAYS) != NULL, cut,
+               "a budget beside the pattern guard: %s", r.thought);
+        ok(strncmp(call_header(&r.c, "X-Engine-Stop", h, sizeof(h)),
+                   "pattern-stop(size=1 ", 20) == 0,
+           "the pattern guard beside a budget: %s", h);
+        done_with(&r);
+    }
+    apit_close(&t);
+    guard = false;
+}
+
+/* Calls of an answer that went in circles are not run. */
+static void looped_calls(void)
+{
+    struct apit t;
+    struct reply_t r;
+
+    guard = true;
+    serve(&t, "<tool_call>\n{\"name\":\"f\",\"arguments\":{}}\n</tool_call>\n"
+              "ha ha ha ha ha ha ha ha ha<|im_end|>", false, -1);
+    ask(&r, &t, ",\"thinking\":false,\"tools\":[{\"type\":\"function\","
+                "\"function\":{\"name\":\"f\"}}]");
+    is_str(r.finish, "stop", "a loop behind a call: stop, not tool_calls");
+    done_with(&r);
+    apit_close(&t);
+    guard = false;
+}
+
 static void several_choices(void)
 {
     static const char *const more =
@@ -244,11 +386,14 @@ static void several_choices(void)
     struct apit t;
     struct reply_t r;
 
-    serve(&t, "green", false, -1);
+    serve(&t, "green", true, -1);
     ask(&r, &t, more);
     ok(!strcmp(r.said, "red") || !strcmp(r.said, "green") ||
            !strcmp(r.said, "red sky"),
        "one of the choices: %s", r.said);
+    is_int(r.reasoning, 0, "with nothing to think about");
+    is_int(r.completion, (int64_t)apit_ids(r.said, (int32_t[16]){0}, 16),
+           "its tokens are all that came");
     done_with(&r);
     apit_close(&t);
 }
@@ -310,8 +455,12 @@ int main(void)
     apit_close(&t);
     budgets();
     reserve();
+    own_efforts();
     circles();
     pattern();
+    pattern_ids();
+    both_guides();
+    looped_calls();
     several_choices();
     broken();
     no_token();

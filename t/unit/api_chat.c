@@ -53,6 +53,14 @@ static void usage_adds_up(const struct json *u, const char *what)
        "%s: usage adds up", what);
 }
 
+/* A figure of the timings, in hundredths of a millisecond. */
+static int64_t cms_at(const struct json *v, const char *name)
+{
+    const struct json *ms = json_get(json_get(v, "timings"), name);
+
+    return ms && ms->type == JSON_NUM ? (int64_t)(ms->d * 100 + 0.5) : -1;
+}
+
 static void shapes(struct apit *t)
 {
     char body[1024], h[128];
@@ -78,6 +86,11 @@ static void shapes(struct apit *t)
     ok(strncmp(c.out.p, "Status: 200 OK\r\n", 16) == 0,
        "a stream: the status has a reason");
     ok(j.role_first, "the role comes first");
+    ok(json_str_is(json_at(j.chunk[0], "choices.0.delta.content"), ""),
+       "the role's chunk has an empty content");
+    ok(json_at(j.chunk[j.n - 1], "timings.predicted_n") &&
+           json_at(j.chunk[j.n - 1], "metrics.tokens_per_second"),
+       "timings and metrics come with the usage");
     ok(strncmp(json_get(j.chunk[0], "id")->str.s, "chatcmpl-", 9) == 0 &&
            json_get(j.chunk[0], "id")->str.n == 33,
        "the id is chatcmpl- and 24 digits");
@@ -112,6 +125,13 @@ static void shapes(struct apit *t)
     ok(json_at(v, "choices.0.logprobs") &&
            json_at(v, "choices.0.logprobs")->type == JSON_NULL,
        "JSON: logprobs is null");
+    ok(json_at(v, "choices.0.message.refusal") &&
+           json_at(v, "choices.0.message.refusal")->type == JSON_NULL,
+       "JSON: refusal is null");
+    ok(cms_at(v, "queue_ms") > 0 &&
+           cms_at(v, "ttft_ms") == cms_at(v, "queue_ms") +
+                                       cms_at(v, "prompt_ms"),
+       "JSON: until the first token it waited, then read the prompt");
     ok(json_str_is(json_at(v, "choices.0.finish_reason"), "stop"),
        "JSON: finish");
     usage_adds_up(json_get(v, "usage"), "JSON");
@@ -183,6 +203,33 @@ static void usage_places(struct apit *t)
                "case C08 %zu: null in the others when it has its own", i);
         is_int(list ? (intmax_t)list->n : -1, want[i].own_chunk ? 0 : 1,
                "case C08 %zu: choices of the last chunk", i);
+        join_release(&j);
+        call_release(&c);
+    }
+}
+
+/* The setting usage-default off: usage is there for those who ask. */
+static void usage_off(struct apit *t)
+{
+    static const struct {
+        const char *options;
+        int usages;
+    } want[] = {
+        {"", 0},
+        {",\"stream_options\":{}", 0},
+        {",\"stream_options\":{\"include_usage\":false}", 0},
+        {",\"stream_options\":{\"include_usage\":true}", 1},
+    };
+    char body[1024], more[256];
+    struct joined j;
+    struct call c;
+
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(more, sizeof(more), ",\"stream\":true%s", want[i].options);
+        call_do(&c, t, chat, forced(body, sizeof(body), "One two", more));
+        join(&j, &c);
+        is_int(j.usages, want[i].usages, "usage-default off: '%s'",
+               want[i].options);
         join_release(&j);
         call_release(&c);
     }
@@ -436,6 +483,11 @@ static void choices(struct apit *t)
     call_release(&c);
 }
 
+static void without_usage(struct api_config *c)
+{
+    c->usage_default = false;
+}
+
 int main(void)
 {
     int32_t ids[64];
@@ -459,6 +511,9 @@ int main(void)
     choices(&t);
     is_int(api_open_count(t.api), 0, "nothing is open any more");
     is_int(row_count(&t, "state = 'open'"), 0, "no row is open any more");
+    apit_close(&t);
+    apit_open(&t, &gen, without_usage, &why);
+    usage_off(&t);
     apit_close(&t);
     return done();
 }

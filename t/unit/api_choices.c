@@ -28,6 +28,8 @@ static struct apit t;
 static struct {
     uint64_t seed;
     int32_t choice;
+    size_t n_bias;
+    struct bias bias[2];
 } jobs[16];
 static size_t n_jobs, second_at;
 
@@ -36,6 +38,9 @@ static size_t start_at(const struct job *j)
 {
     if (n_jobs < 16) {
         jobs[n_jobs].seed = j->sampling.seed;
+        jobs[n_jobs].n_bias = j->n_bias;
+        for (size_t i = 0; i < j->n_bias && i < 2; i++)
+            jobs[n_jobs].bias[i] = j->bias[i];
         jobs[n_jobs++].choice = j->choice;
     }
     return j->choice == 1 ? second_at : 0;
@@ -315,6 +320,80 @@ static void seeds(void)
     apit_close(&t);
 }
 
+static void biases(void)
+{
+    struct call c;
+
+    scripts(WELL, WELL, &(struct setup){0});
+    call_do(&c, &t, chat, body(",\"n\":2,\"logit_bias\":{\"9\":-100,\"7\":1.5}"));
+    for (size_t i = 0; i < 2; i++)
+        ok(n_jobs == 2 && jobs[i].n_bias == 2 && jobs[i].bias[0].id == 7 &&
+               jobs[i].bias[0].value == 1.5f && jobs[i].bias[1].id == 9 &&
+               jobs[i].bias[1].value == -100,
+           "job %zu has the biases of its request", i);
+    call_release(&c);
+    apit_close(&t);
+}
+
+/* The last id of the vocabulary, and the first behind it. */
+static void vocabulary(void)
+{
+    static const struct {
+        const char *path, *before, *after, *param;
+    } rows[] = {
+        {"/v1/completions", "{\"prompt\":[5,", "]}", "prompt[1]"},
+        {"/v1/completions", "{\"prompt\":[[5],[", "]]}", "prompt[1][0]"},
+        {"/v1/completions", "{\"prompt\":\"x\",\"logit_bias\":{\"", "\":1}}",
+         "logit_bias"},
+        {"/v1/chat/completions",
+         "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],"
+         "\"logit_bias\":{\"3\":1,\"", "\":1}}", "logit_bias"},
+    };
+
+    scripts(WELL, "", &(struct setup){0});
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        for (int above = 0; above < 2; above++) {
+            struct call c;
+            struct arena a;
+            char json[200];
+            const struct json *v;
+
+            snprintf(json, sizeof(json), "%s%d%s", rows[i].before,
+                     (int)tok_count(t.tok) - 1 + above, rows[i].after);
+            call_do(&c, &t, rows[i].path, json);
+            v = call_json(&c, &a);
+            is_int(call_status(&c), above ? 400 : 200, "%s", json);
+            if (above)
+                ok(json_str_is(json_at(v, "error.param"), rows[i].param),
+                   "names %s", rows[i].param);
+            arena_release(&a);
+            call_release(&c);
+        }
+    apit_close(&t);
+}
+
+/* A call does not make a limit an ending of the model's. */
+static void call_then_limit(void)
+{
+    char more[64];
+    struct call c;
+    struct arena a;
+    const struct json *v;
+
+    scripts("<tool_call><function=f></function></tool_call>" LONG, "",
+            &(struct setup){0});
+    snprintf(more, sizeof(more), ",\"max_tokens\":%zu",
+             apit_ids("<tool_call><function=f></function></tool_call>1 2",
+                      (int32_t[64]){0}, 64));
+    call_do(&c, &t, chat, body(more));
+    v = call_json(&c, &a);
+    ok(json_at(v, "choices.0.message.tool_calls.0"), "a whole call");
+    is_str(finish_at(v, 0), "length", "then the limit: length");
+    arena_release(&a);
+    call_release(&c);
+    apit_close(&t);
+}
+
 /* A stop string is looked for long after the body is gone. */
 static void kept_stops(void)
 {
@@ -563,6 +642,9 @@ int main(void)
     thoughts();
     waits();
     seeds();
+    biases();
+    vocabulary();
+    call_then_limit();
     kept_stops();
     stop_at_limit();
     stop_then_failure();

@@ -158,8 +158,10 @@ static void settings(void)
             "*, dashboard, open-webui, openai-sdk, curl, opencode, hermes, "
             "other");
     buf_init(&many, 4096);
-    for (int i = 0; i <= REASON_KINDS_MAX; i++)
-        buf_puts(&many, i ? ",curl=tags" : "curl=tags");
+    for (int i = 1; i <= REASON_KINDS_MAX; i++)
+        buf_puts(&many, i > 1 ? ",curl=tags" : "curl=tags");
+    is_int(form_for(many.p, "curl"), REASON_TAGS, "sixteen items");
+    buf_puts(&many, ",curl=tags");
     refused(many.p, "at most 16");
     buf_release(&many);
 

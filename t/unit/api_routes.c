@@ -3,6 +3,7 @@
  * without) a generation.
  */
 #include "api/cors.h"
+#include "api/who.h"
 #include "t/lib/apit.h"
 
 static const char *const chat = "/v1/chat/completions";
@@ -14,8 +15,12 @@ static void is_error(struct call *c, int status, const char *type,
 {
     struct arena a;
     const struct json *v = call_json(c, &a), *e = json_get(v, "error");
+    char id[64], row[64];
 
     is_int(call_status(c), status, "%s: %d", what, status);
+    is_str(call_header(c, "X-Request-Id", id, sizeof(id)),
+           row_get(c, "request_id", row, sizeof(row)),
+           "%s: X-Request-Id names its row", what);
     ok(e && e->n == 4 && json_get(e, "message") && json_get(e, "param") &&
            json_get(e, "code"),
        "%s: the error object has its four keys", what);
@@ -257,6 +262,45 @@ static void kinds(struct apit *t)
     }
 }
 
+/* What no user agent says; the token (RFC 9110, 11.1: the scheme is a word in
+ * any case). */
+static void who(void)
+{
+    static const struct {
+        const char *agent, *client, *referer, *kind;
+    } kinds[] = {
+        {"Mozilla/5.0", "", "https://x.example/dashboard/", "dashboard"},
+        {"Mozilla/5.0", "dashboard", "", "dashboard"},
+        {"Mozilla/5.0", "Dashboard 2", "https://x.example/board", "other"},
+        {"curl/8", "dashboard", "", "dashboard"},
+    };
+    static const struct {
+        const char *header, *token;
+    } tokens[] = {
+        {"Bearer pk-1", "pk-1"}, {"bearer pk-1", "pk-1"},
+        {"BEARER  pk-1 ", "pk-1"}, {"Bearer ", ""}, {"Bearer", ""},
+        {"Basic pk-1", ""}, {"pk-1", ""}, {"", ""},
+    };
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        struct http_req req = {
+            .user_agent = {kinds[i].agent, strlen(kinds[i].agent)},
+            .client = {kinds[i].client, strlen(kinds[i].client)},
+            .referer = {kinds[i].referer, strlen(kinds[i].referer)},
+        };
+
+        is_str(who_kind(&req), kinds[i].kind, "kind of '%s' '%s' '%s'",
+               kinds[i].agent, kinds[i].client, kinds[i].referer);
+    }
+    for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++) {
+        struct http_req req = {
+            .authorization = {tokens[i].header, strlen(tokens[i].header)}};
+
+        ok(span_is(who_token(&req), tokens[i].token), "the token of '%s'",
+           tokens[i].header);
+    }
+}
+
 static void preflight(struct apit *t)
 {
     struct call_opts o = {.origin = "https://app.example", .remote = true};
@@ -273,6 +317,8 @@ static void preflight(struct apit *t)
     ok(strstr(call_header(&c, "Access-Control-Allow-Headers", h, sizeof(h)),
               "authorization"),
        "case C42: headers");
+    is_str(call_header(&c, "Access-Control-Max-Age", h, sizeof(h)), "7200",
+           "case C42: and for how long");
     call_release(&c);
     call_start(&c, t, "POST", chat, hello, &o);
     is_int(call_status(&c), 401, "case C42: the request itself needs one");
@@ -335,6 +381,9 @@ static void origins(void)
         {"a b", false},
         {"a: b", false},
         {"a\rb", false},
+        {"a\r", false},
+        {"a\r, b", false},
+        {"a\n", false},
         {"a\xc3\xa9", false},
     };
     char big[CORS_HEADERS_MAX + 2];
@@ -387,6 +436,7 @@ int main(void)
     if (!apit_open(&t, &gen, NULL, &why))
         skip_all(why);
     origins();
+    who();
     routes(&t);
     models(&t);
     bodies(&t);

@@ -1,5 +1,7 @@
 /* Settings: file, options, and messages that name place and range. */
 #include "fcgi/conf.h"
+
+#include "api/reason.h"
 #include "t/lib/tap.h"
 
 #include <unistd.h>
@@ -43,6 +45,8 @@ static void test_good(void)
     ok(!c.thinking, "--key=value");
     is_int(c.drain_timeout, 60, "a default");
     is_int(c.answer_reserve, -1, "auto");
+    ok(c.think_stall && c.usage_default, "on where nobody says off");
+    is_str(c.reasoning_format, REASON_MAP_DEFAULT, "as a server without it");
     conf_release(&c);
 }
 
@@ -61,8 +65,11 @@ static void test_bad(void)
         {"socket-mode 1777\n", "octal"},
         {"pattern-stop 2:3:4\n", "MAX:MIN:COUNT"},
         {"pattern-stop 2:3\n", "MAX:MIN:COUNT"},
+        {"pattern-stop 8:2:1\n", "COUNT from 2 to 64"},
+        {"pattern-stop 8:2:65\n", "COUNT from 2 to 64"},
         {"answer-reserve some\n", "auto or a whole number from 0"},
         {"answer-reserve -1\n", "auto or a whole number from 0"},
+        {"answer-reserve 16777217\n", "to 16777216"},
         {"log-level loud\n", "debug, info"},
         {"listen 127.0.0.1:65536\n", "1 to 65535"},
         {"listen 127.0.0.1\n", "HOST:PORT"},
