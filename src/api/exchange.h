@@ -73,7 +73,7 @@ struct exchange {
 
     _Atomic int gone;           /* the client left */
     struct api *api;
-    void *state;                /* api's own: struct chat_run */
+    void *state;                /* api's own: struct run */
 };
 
 /* max_arena bounds everything that parsing may take (body copy excluded). */
