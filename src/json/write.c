@@ -5,6 +5,8 @@
 #include <math.h>
 #include <yajl/yajl_gen.h>
 
+#define LEVELS 127 /* behind them yajl refuses, but reads past its stack */
+
 struct jw {
     struct buf *out;
     yajl_gen g;
@@ -43,30 +45,39 @@ bool jw_end(struct jw *w)
     return good;
 }
 
+static void open_level(struct jw *w, yajl_gen_status (*begin)(yajl_gen))
+{
+    if (w->depth++ < LEVELS)
+        check(w, begin(w->g));
+    else
+        w->out->failed = true;
+}
+
+static void close_level(struct jw *w, yajl_gen_status (*finish)(yajl_gen))
+{
+    BUG_ON(!w->depth);
+    if (--w->depth < LEVELS)
+        check(w, finish(w->g));
+}
+
 void jw_obj(struct jw *w)
 {
-    check(w, yajl_gen_map_open(w->g));
-    w->depth++;
+    open_level(w, yajl_gen_map_open);
 }
 
 void jw_obj_end(struct jw *w)
 {
-    BUG_ON(!w->depth);
-    check(w, yajl_gen_map_close(w->g));
-    w->depth--;
+    close_level(w, yajl_gen_map_close);
 }
 
 void jw_arr(struct jw *w)
 {
-    check(w, yajl_gen_array_open(w->g));
-    w->depth++;
+    open_level(w, yajl_gen_array_open);
 }
 
 void jw_arr_end(struct jw *w)
 {
-    BUG_ON(!w->depth);
-    check(w, yajl_gen_array_close(w->g));
-    w->depth--;
+    close_level(w, yajl_gen_array_close);
 }
 
 void jw_key(struct jw *w, const char *key)
