@@ -182,6 +182,8 @@ unit_tests += t/unit/api_logprobs t/unit/api_logprobs_wire
 t_unit_api_logprobs_wire_LDADD = $(APIT_LDADD)
 t_unit_api_logprobs_LDADD = $(P_LIBS) $(P_LDLIBS)
 # api: how reasoning reaches a client
+unit_tests += t/unit/api_guides
+t_unit_api_guides_LDADD = $(P_LIBS) $(P_LDLIBS)
 unit_tests += t/unit/api_reason
 t_unit_api_reason_LDADD = $(P_LIBS) $(P_LDLIBS)
 unit_tests += t/unit/api_reasoning

@@ -264,8 +264,10 @@ static void pattern(void)
     serve(&t, "one two two", true, -1);
     ask(&r, &t, more);
     ok(strncmp(call_header(&r.c, "X-Engine-Stop", h, sizeof(h)),
-               "pattern-stop(size=3 count=4 tok=[", 33) == 0,
-       "the header says what it was: %s", h);
+               "pattern-stop(size=3 count=4 tok=[", 33) == 0 &&
+           strspn(h + 33, "0123456789,") == strlen(h + 33) - 2 &&
+           strchr(strchr(h, ',') + 1, ',') == strrchr(h, ','),
+       "the header says what it was, three ids: %s", h);
     ok(strstr(r.said, "two\n\n[The server ended this answer"),
        "the answer ends with a notice: %s", r.said);
     is_str(r.finish, "stop", "its finish is stop");

@@ -5,6 +5,8 @@
  */
 #include "t/lib/apit.h"
 
+#include <unistd.h>
+
 static const char *const chat = "/v1/chat/completions";
 
 #define CALL "so <tool_call><function=f></function></tool_call>"
@@ -13,12 +15,14 @@ static const char *const chat = "/v1/chat/completions";
 
 static struct apit t;
 
+static int64_t per_token_us; /* of the next script */
+
 static void script(const char *text, bool loop, int32_t fail_after)
 {
     static int32_t ids[512];
     struct scripted_config gen = {
         .ids = ids, .loop = loop, .fail_after = fail_after, .parallel = 16,
-        .max_queue = 16, .context = 1 << 16,
+        .max_queue = 16, .context = 1 << 16, .per_token_us = per_token_us,
     };
     const char *why;
 
@@ -98,6 +102,94 @@ static void calls(void)
     apit_close(&t);
 }
 
+/* A stream whose tokens have all come before its first chunk is written. */
+static void stream_at_once(struct call *c, struct joined *j, const char *more)
+{
+    struct gen_state s;
+
+    scripted_hold(t.gen);
+    call_start(c, &t, "POST", chat, more, NULL);
+    scripted_release(t.gen);
+    do {
+        usleep(1000);
+        t.gen->ops->state(t.gen, &s);
+    } while (s.running || s.waiting);
+    call_finish(c);
+    join(j, c);
+}
+
+static const struct json *choice_of(const struct joined *j, size_t i)
+{
+    return json_at(j->chunk[i], "choices.0");
+}
+
+static bool is_null(const struct json *v)
+{
+    return v && v->type == JSON_NULL;
+}
+
+#define HI "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}],"           \
+           "\"reasoning_effort\":\"low\",\"stream\":true"
+
+/* Which chunks have entries: those of the text that they belong to. */
+static void chunks(void)
+{
+    struct joined j;
+    struct call c;
+    struct buf b;
+    size_t with = 0, bad = 0;
+
+    script("hm</think>\n\nso<|im_end|>", false, -1);
+    buf_init(&b, BUF_EVENT);
+    stream_at_once(&c, &j, HI ",\"logprobs\":true,\"reasoning_format\":"
+                   "\"reasoning_content\"}");
+    ok(j.role_first && is_null(json_get(choice_of(&j, 0), "logprobs")),
+       "the chunk of the role has none");
+    for (size_t i = 0; i < j.n; i++) {
+        const struct json *choice = choice_of(&j, i);
+        size_t n = add_entries(&b, choice);
+        const struct json *said = json_at(choice, "delta.content");
+
+        with += n > 0;
+        bad += n && !(said && said->type == JSON_STR && said->str.n);
+    }
+    is_str(b.p, "so", "the entries of the answer");
+    ok(with == 1 && !bad, "come with it, not with the reasoning before it");
+    join_release(&j);
+    call_release(&c);
+
+    bad = 0;
+    stream_at_once(&c, &j, HI "}");
+    for (size_t i = 0; i < j.n; i++)
+        bad += choice_of(&j, i) &&
+               !is_null(json_get(choice_of(&j, i), "logprobs"));
+    ok(j.n > 2 && !bad, "nobody asked: null in every chunk");
+    join_release(&j);
+    call_release(&c);
+    buf_release(&b);
+    apit_close(&t);
+}
+
+/* As a model writes: the call is told while it grows, its last marker with
+ * the finish. */
+static void paced(void)
+{
+    static int32_t ids[64];
+    struct buf b;
+    size_t at_end, all = apit_ids(CALL, ids, 64), so = apit_ids("so ", ids, 64);
+
+    per_token_us = 5000;
+    script(CALL "<|im_end|>", false, -1);
+    per_token_us = 0;
+    buf_init(&b, BUF_EVENT);
+    streamed(&b, TOOLS ",\"stream\":true", &at_end);
+    is_str(b.p, CALL, "token by token: all entries");
+    ok(at_end < all - so, "no more than the rest in the finish chunk (%zu)",
+       at_end);
+    buf_release(&b);
+    apit_close(&t);
+}
+
 /* "nine" waits for "nine lives" when the generation fails. */
 static void failure(void)
 {
@@ -134,6 +226,8 @@ static void leaves(void)
 int main(void)
 {
     calls();
+    chunks();
+    paced();
     failure();
     leaves();
     return done();

@@ -250,6 +250,53 @@ static void amounts(struct gen *g)
     ok(worst < 1e-4, "fell by presence and frequency (%.1e)", worst);
 }
 
+/* A bias is added behind the penalties: repetition does not scale it. */
+static void order(struct gen *g)
+{
+    double moved[2];
+    int32_t ids[2] = {-1, -1}; /* one that is in the prompt, one that is not */
+
+    for (int turn = 0; turn < 2; turn++) {
+        struct job *j = job_of(50, 1, SEQ_TOP_MAX);
+
+        j->sampling.repetition = 2;
+        if (turn)
+            bias(j, ids[0], 3);
+        run_job(g, j, turn ? &again : &once);
+        for (int k = 0; k < SEQ_TOP_MAX && !turn; k++) {
+            int32_t id = once.top[k].id, seen = 0;
+
+            for (int32_t i = 0; i < 50; i++)
+                seen |= i * 7 % 100 == id;
+            if (ids[!seen] < 0)
+                ids[!seen] = id;
+        }
+    }
+    for (int k = 0; k < 2; k++)
+        moved[k] = first_of(&again, ids[k]) - first_of(&once, ids[k]);
+    ok(fabs(moved[0] - moved[1] - 3) < 1e-4,
+       "a bias of 3 is 3 behind a repetition penalty (%g)",
+       moved[0] - moved[1]);
+}
+
+/* What one sequence may not say is no matter to the next. */
+static void masks(struct gen *g)
+{
+    static const int32_t a[] = {1, 2, 3, 4};
+    static const struct guide_list l[] = {{a, 1}, {a + 1, 1}, {a + 2, 1},
+                                          {a + 3, 1}};
+
+    for (int i = 0; i < 2; i++) {
+        struct job *j = job_of(20, 5, 0);
+
+        j->guide = guide_choice_new(l + 2 * (ptrdiff_t)i, 2, NULL, 0);
+        run_job(g, j, &once);
+        ok(once.end.reason == END_STOP && once.n == 1 &&
+               (once.ids[0] - 1) / 2 == i,
+           "one of two choices, %d", i);
+    }
+}
+
 /* --- forced ids ---------------------------------------------------------- */
 
 #define HEAD 40
@@ -506,6 +553,8 @@ static void refused(struct gen *g)
     refuses(g, plain, 1, NAN, "logit_bias");
     how.presence = NAN;
     refuses(g, how, 1, 1, "presence_penalty");
+    how.presence = 2.5f;
+    refuses(g, how, 1, 1, "presence_penalty");
     how = plain;
     how.frequency = -2.5f;
     refuses(g, how, 1, 1, "frequency_penalty");
@@ -525,6 +574,8 @@ int main(void)
     recording(g);
     shape(g);
     amounts(g);
+    order(g);
+    masks(g);
     forced(g);
     nothing_left(g);
     biases(g);
