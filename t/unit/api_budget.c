@@ -6,6 +6,8 @@
  */
 #include "t/lib/apit.h"
 
+#include <unistd.h>
+
 #include "chat/format_int.h"
 
 #define CHAT "/v1/chat/completions"
@@ -381,6 +383,63 @@ static void looped_calls(void)
     guard = false;
 }
 
+/* Only a model that ends its answer has made a call of it. */
+static void looped_call(void)
+{
+    static const char *const more =
+        ",\"thinking\":false,\"tools\":[{\"type\":\"function\",\"function\":"
+        "{\"name\":\"add\"}}]";
+    struct apit t;
+    struct reply_t r;
+
+    guard = true;
+    for (int loops = 0; loops < 2; loops++) {
+        serve(&t, loops ? "{\"name\": \"add\", \"arguments\": {}} \n \n \n \n \n"
+                        : "{\"name\": \"add\", \"arguments\": {}} \n<|im_end|>",
+              false, -1);
+        ask(&r, &t, more);
+        is_str(r.finish, loops ? "stop" : "tool_calls", "a call, %s",
+               loops ? "then a loop" : "then the end");
+        is_int(json_at(r.v, "choices.0.message.tool_calls.0") == NULL, loops,
+               "%s", loops ? "is none" : "is one");
+        is_int(strstr(r.said, "{\"name") != NULL, loops, "%s",
+               loops ? "but text" : "and no text");
+        done_with(&r);
+        apit_close(&t);
+    }
+    guard = false;
+}
+
+/* The loop came behind a stop string, before anybody had looked. */
+static void stopped_before(void)
+{
+    struct gen_state s;
+    struct apit t;
+    struct arena a;
+    struct call c;
+    char h[64];
+
+    guard = true;
+    serve(&t, "one two six la la la la la la", false, -1);
+    scripted_hold(t.gen);
+    call_start(&c, &t, "POST", CHAT,
+               "{" USER ",\"thinking\":false,\"stop\":\" six\"}", NULL);
+    scripted_release(t.gen);
+    do {
+        usleep(1000);
+        t.gen->ops->state(t.gen, &s);
+    } while (s.running || s.waiting);
+    call_finish(&c);
+    ok(json_str_is(json_at(call_json(&c, &a), "choices.0.message.content"),
+                   "one two"),
+       "a loop behind a stop string: no notice");
+    is_str(call_header(&c, "X-Engine-Stop", h, sizeof(h)), "", "no header");
+    arena_release(&a);
+    call_release(&c);
+    apit_close(&t);
+    guard = false;
+}
+
 static void several_choices(void)
 {
     static const char *const more =
@@ -460,6 +519,8 @@ int main(void)
     own_efforts();
     circles();
     pattern();
+    looped_call();
+    stopped_before();
     pattern_ids();
     both_guides();
     looped_calls();
