@@ -5,6 +5,7 @@
  * text on errors behind the first byte.
  */
 #include "t/lib/apit.h"
+#include "text/tok.h"
 
 #include <unistd.h>
 
@@ -108,6 +109,7 @@ static void budgets(void)
     struct apit t;
     struct reply_t r;
     int64_t three;
+    char edge[64];
 
     serve(&t, "one two four six is the</think>\n\nseven<|im_end|>", false,
           -1);
@@ -135,6 +137,14 @@ static void budgets(void)
     is_refused(&t, ",\"thinking_budget\":-1", "thinking_budget");
     is_refused(&t, ",\"logit_bias\":{\"999999\":1}", "logit_bias");
     is_refused(&t, ",\"logit_bias\":{\"5\":101}", "logit_bias");
+    snprintf(edge, sizeof(edge), ",\"logit_bias\":{\"%zu\":1}",
+             tok_count(t.tok));
+    is_refused(&t, edge, "logit_bias");
+    snprintf(edge, sizeof(edge), ",\"logit_bias\":{\"%zu\":1}",
+             tok_count(t.tok) - 1);
+    ask(&r, &t, edge);
+    is_int(call_status(&r.c), 200, "the last id of the vocabulary is one");
+    done_with(&r);
     apit_close(&t);
 }
 
@@ -417,7 +427,9 @@ static void stopped_before(void)
     struct apit t;
     struct arena a;
     struct call c;
-    char h[64];
+    struct reply_t r;
+    int32_t ids[8];
+    char h[64], more[96];
 
     guard = true;
     serve(&t, "one two six la la la la la la", false, -1);
@@ -438,6 +450,16 @@ static void stopped_before(void)
     call_release(&c);
     apit_close(&t);
     guard = false;
+
+    serve(&t, "one two", true, -1);
+    snprintf(more, sizeof(more),
+             ",\"thinking\":false,\"stop\":\" two\",\"max_tokens\":%zu",
+             apit_ids("one two", ids, 8));
+    ask(&r, &t, more);
+    is_str(r.said, "one", "a stop string that the last token completes");
+    is_str(r.finish, "stop", "is why it ended");
+    done_with(&r);
+    apit_close(&t);
 }
 
 static void several_choices(void)

@@ -307,6 +307,59 @@ static void test_asked(void)
     toy_close(&toy);
 }
 
+/* What a plain format has no place for, by field. */
+static void test_cannot(void)
+{
+    static const struct json list = {.type = JSON_ARR};
+    static const struct chat_part image = {.type = PART_IMAGE};
+    static const struct chat_call call = {.name = {"f", 1}};
+    static const struct {
+        struct chat_msg m;      /* behind a user's */
+        bool tools;             /* are offered */
+        enum tool_choice choice;
+        const char *where;      /* NULL: fine */
+    } t[] = {
+        {{.role = ROLE_USER}, false, TOOLS_AUTO, NULL},
+        {{.role = ROLE_USER}, true, TOOLS_AUTO, "tools"},
+        {{.role = ROLE_USER}, true, TOOLS_NONE, NULL},
+        {{.role = ROLE_SYSTEM}, false, TOOLS_AUTO, "messages[1].role"},
+        {{.role = ROLE_SYSTEM, .tools = &list}, false, TOOLS_AUTO,
+         "messages[1].tools"},
+        {{.role = ROLE_TOOL}, false, TOOLS_AUTO, "messages[1].role"},
+        {{.role = ROLE_ASSISTANT, .calls = &call, .n_calls = 1}, false,
+         TOOLS_AUTO, "messages[1].tool_calls"},
+        {{.role = ROLE_USER, .parts = &image, .n_parts = 1}, false,
+         TOOLS_AUTO, "messages[1].content[0]"},
+    };
+    struct format *f;
+
+    toy_open(&toy, specials, NULL, 0);
+    if (parse(&f, "{" BASE ",\"think\":[\"<think>\",\"</think>\"]}"))
+        exit(1);
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        struct chat_msg m[2] = {{.role = ROLE_USER}, t[i].m};
+        struct chat_req r = {
+            .messages = m, .n_messages = 2, .effort_n = -1,
+            .tools = t[i].tools ? &list : NULL, .tool_choice = t[i].choice,
+        };
+        struct segments s;
+        struct arena a;
+        bool open = t[i].where != NULL;
+
+        m[1].sent_i = 1;
+        arena_init(&a, 1u << 20);
+        segments_init(&s, &a);
+        err = (struct err){0};
+        is_int(format_render(f, &r, &s, &open, &err),
+               t[i].where ? ST_INVALID : ST_OK, "a plain format, row %zu", i);
+        is_str(err.where, t[i].where ? t[i].where : "", "by its field");
+        is_int(open, !t[i].where, "is reasoning open?");
+        arena_release(&a);
+    }
+    format_free(f);
+    toy_close(&toy);
+}
+
 static size_t count(const struct ids *ids, int32_t id)
 {
     size_t n = 0;
@@ -355,6 +408,7 @@ int main(void)
     test_refusals();
     test_render();
     test_asked();
+    test_cannot();
     test_forging();
     return done();
 }
