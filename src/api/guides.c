@@ -141,6 +141,11 @@ static enum st add_choice(struct guides *g, const struct run *r,
 {
     enum st st = ST_OK;
 
+    /* newlines behind a reasoning are its frame, not the answer's */
+    if (r->think_open && s->s[0] == '\n')
+        return err_set(e, ST_INVALID, "",
+                       "an answer behind a reasoning does not begin with a "
+                       "newline; turn the reasoning off");
     if (r->think_open)
         st = format_think_cut(r->format, (struct text){"", 0}, &g->choices, e);
     if (!st)

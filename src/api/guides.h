@@ -28,7 +28,7 @@ struct guides {
 
 /*
  * r->model, r->format and r->think_open are known. To be released also after
- * an error: ST_NOMEM, ST_LIMIT with the field.
+ * an error: ST_NOMEM, ST_LIMIT or ST_INVALID with the field.
  */
 enum st guides_open(struct guides *g, const struct run *r,
                     const struct api_config *c, const struct body *b,
