@@ -60,7 +60,20 @@ for my $c ([ 'mid-stream', 1, stream => $yes ],
     my ($status) = (split /\n/, $n->access_log)[-1] =~ /HTTP\/\S+" (\d+) /;
     is $status, $reads ? 200 : 499, "as $status";
 }
-is $h->post($uri, { @hi, max_tokens => 2 })->{status}, 200,
-    'the next request is served';
+# C12: with one slot, a short request that comes with the other's leaving
+# starts at once: long before that one could have ended.
+for my $c ([ 'streamed', stream => $yes ], [ 'not streamed', stream => $no ]) {
+    my ($name, %body) = @$c;
+    my $s = $h->stream($uri, { %long, %body });
+    ok $d->wait_load(1, 0, 60), "$name: it runs";
+    $s->abort;
+    my $r = $h->post($uri, { @hi, max_tokens => 2 });
+    is $r->{status}, 200, 'a short request behind it is served';
+    cmp_ok $r->{json}{timings}{queue_ms}, '<',
+        1000 * ($ENV{PENSTOCK_SANITIZER} ? 10 : 1), 'and starts at once';
+    my ($row) = $d->wait_rows("id > $seen AND finish_reason = 'abandoned'");
+    cmp_ok $row->{completion_tokens}, '<', $limit, 'not behind its last token';
+    $seen = $row->{id};
+}
 is $d->stop, 0, 'ends well';
 done_testing;

@@ -35,6 +35,9 @@ for my $s ([ prefill => \@a ], [ queued => \@b ]) {
     like $l->[0], qr/^:/, "$name: a comment came first";
 }
 
+# 2.5 s: the first line when the setting says, then one a second.
+cmp_ok scalar(grep { /^: prefill/ } @a), '<=', 4, 'a prefill line a second';
+
 # Not streamed: no comment can go out. The shipped file waits longer than the
 # daemon's own limit.
 open my $in, '<', 'nginx/penstock.conf' or die;
