@@ -61,7 +61,7 @@ my %request = (
         { type => 'function', function => { name => 'rest' } },
     ],
     chat_template_kwargs => { tone => 'dry', date_string => 'today',
-        list => ['a'], reasoning_effort => 'x' },
+        list => ['a'] },
     stop => ['END'],
 );
 
