@@ -64,5 +64,13 @@ $d = Pen::Daemon->scripted(args => { thinking => 'on' }, env => {
         . "let me see: Paris, France, capitals, geography, or \x{e9}t\x{e9}. " });
 thought($d, "script, $_ tokens", $_) for 30, 29, 100;
 answer($d, 'script, none', @{ $off[0] });
+unlike $d->log, qr/ think=/, 'nobody but the limit ended a thought';
+is $d->stop, 0, 'ends well';
+
+$d = Pen::Daemon->scripted(args => { thinking => 'on' },
+    env => { PENSTOCK_SCRIPT_LOOP => 1, PENSTOCK_SCRIPT => 'la' });
+my $w = both($d, 'circles', max_tokens => 400);
+like $w->{reasoning}, qr/la\s.*\.\z/s, 'a thought that is closed';
+is((() = $d->log =~ / think=stall /g), 2, 'the log says why');
 is $d->stop, 0, 'ends well';
 done_testing;

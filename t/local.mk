@@ -181,6 +181,9 @@ t_unit_api_choices_LDADD = $(APIT_LDADD)
 unit_tests += t/unit/api_logprobs t/unit/api_logprobs_wire
 t_unit_api_logprobs_wire_LDADD = $(APIT_LDADD)
 t_unit_api_logprobs_LDADD = $(P_LIBS) $(P_LDLIBS)
+# api: what a request cost
+unit_tests += t/unit/api_figures
+t_unit_api_figures_LDADD = $(APIT_LDADD)
 # api: how reasoning reaches a client
 unit_tests += t/unit/api_guides
 t_unit_api_guides_LDADD = $(P_LIBS) $(P_LDLIBS)

@@ -185,7 +185,7 @@ void call_start(struct call *c, struct apit *t, const char *method,
     req->content_length = body ? strlen(body) : 0;
     if (o->declared)
         req->content_length = o->declared;
-    req->arrived_us = mono_us();
+    req->arrived_us = mono_us() - o->waited_us;
     req->arrived_epoch_ms = epoch_ms();
     api_head(&c->x, &c->body_cap);
     if (!c->x.status) {

@@ -60,6 +60,7 @@ struct call_opts {
     bool remote;            /* not marked as local */
     const char *origin, *user_agent;
     uint64_t declared;      /* Content-Length; 0: the body's */
+    int64_t waited_us;      /* it arrived so long ago */
 };
 
 /* Head and body; pumps once when it became a stream. */

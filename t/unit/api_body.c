@@ -103,6 +103,8 @@ static const struct row {
      "messages[0].content[0].image_url.url"},
     {0, "{\"messages\":[{\"role\":\"user\",\"content\":["
         "{\"type\":\"image_url\",\"image_url\":\"https://x\"}]}]}", OKAY},
+    {0, "{\"messages\":[" U ",{\"role\":\"tool\",\"content\":["
+        "{\"type\":\"image_url\",\"image_url\":{\"url\":\"x\"}}]}]}", OKAY},
     {0, "{\"messages\":[{\"role\":\"user\",\"content\":["
         "{\"type\":\"\",\"text\":\"x\"}]}]}", "messages[0].content[0].type"},
     {0, "{\"messages\":[{\"role\":\"system\",\"content\":["
@@ -214,6 +216,8 @@ static const struct row {
     /* tools of a system message */
     {0, "{\"messages\":[" U ",{\"role\":\"system\",\"tools\":[" F "]}]}",
      OKAY},
+    {0, "{\"messages\":[" U ",{\"role\":\"system\",\"tools\":[" F "]}],"
+        "\"tools\":[" F "]}", OKAY},
     {0, "{\"messages\":[" U ",{\"role\":\"system\",\"tools\":{}}]}",
      "messages[1].tools"},
     {0, "{\"messages\":[" U ",{\"role\":\"system\",\"tools\":[]}]}",
@@ -558,6 +562,8 @@ static void test_values(void)
     is_int(chat("{" M ",\"stream_options\":{\"include_usage\":false}}"),
            ST_OK, "no usage");
     is_int(body.include_usage, USAGE_NO, "include_usage false");
+    is_int(chat("{" M ",\"stream\":false}"), ST_OK, "stream false");
+    ok(!body.stream, "is no stream");
     is_int(chat("{" M ",\"max_tokens\":1000000000000}"), ST_OK, "many tokens");
     is_int(body.max_tokens, 1 << 24, "are as many as a job can have");
 }

@@ -182,6 +182,21 @@ static void reserve(void)
     is_str(r.said, "", "and no answer comes");
     ok(!strstr(r.thought, SAYS), "nor the phrase");
     done_with(&r);
+    for (int over = 0; over < 2; over++) {
+        char more[80];
+
+        snprintf(more, sizeof(more), ",\"reasoning_effort\":\"high\","
+                                     "\"max_tokens\":%d",
+                 (int)phrase + 1 + 2 + over);
+        ask(&r, &t, more);
+        is_int(strstr(r.thought, SAYS) != NULL, over,
+               "the phrase, its end and %d tokens", 2 + over);
+        done_with(&r);
+    }
+    ask(&r, &t, ",\"max_tokens\":40,\"thinking_budget\":2147483648");
+    is_int(r.completion - r.reasoning, 10 + 1,
+           "a number beyond every limit leaves the reserve");
+    done_with(&r);
     ask(&r, &t, ",\"max_tokens\":5,\"reasoning_effort\":\"high\"");
     ok(!strstr(r.thought, "That"), "no room for any answer: no phrase");
     done_with(&r);
@@ -201,6 +216,12 @@ static void reserve(void)
     serve(&t, "one two four six is the seven eight ", true, -1);
     ask(&r, &t, ",\"max_tokens\":40,\"reasoning_effort\":\"high\"");
     is_int(r.completion - r.reasoning, 3 + 1, "a reserve in tokens");
+    done_with(&r);
+    apit_close(&t);
+    kept = 100;
+    serve(&t, "one two four six is the seven eight ", true, -1);
+    ask(&r, &t, ",\"max_tokens\":40,\"reasoning_effort\":\"high\"");
+    is_str(r.thought, "one two" SAYS, "one that takes all: a short thought");
     done_with(&r);
     apit_close(&t);
     kept = -1;
@@ -350,6 +371,24 @@ static void pattern_ids(void)
         apit_close(&t);
     }
     guard = false;
+}
+
+/* A completion has no reasoning, whatever the server's default is. */
+static void no_chat(void)
+{
+    struct apit t;
+    struct call c;
+    char h[64];
+
+    serve(&t, "one two<|im_end|>", false, -1);
+    call_do(&c, &t, "/v1/completions", "{\"prompt\":\"Hi\"}");
+    is_str(row_get(&c, "thinking || ' ' || reasoning_tokens", h, sizeof(h)),
+           "0 0", "a completion does not think");
+    call_release(&c);
+    call_do(&c, &t, CHAT, "{" USER "}");
+    is_str(row_get(&c, "thinking", h, sizeof(h)), "1", "a chat does");
+    call_release(&c);
+    apit_close(&t);
 }
 
 /* Both guides at once: the budget over the reasoning, the pattern guard over
@@ -544,6 +583,7 @@ int main(void)
     looped_call();
     stopped_before();
     pattern_ids();
+    no_chat();
     both_guides();
     looped_calls();
     several_choices();

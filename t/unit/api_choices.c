@@ -28,6 +28,8 @@ static struct apit t;
 static struct {
     uint64_t seed;
     int32_t choice;
+    int32_t first; /* id of its prompt */
+    bool guided;
     size_t n_bias;
     struct bias bias[2];
 } jobs[16];
@@ -38,6 +40,8 @@ static size_t start_at(const struct job *j)
 {
     if (n_jobs < 16) {
         jobs[n_jobs].seed = j->sampling.seed;
+        jobs[n_jobs].first = j->ids[0];
+        jobs[n_jobs].guided = j->guide != NULL;
         jobs[n_jobs].n_bias = j->n_bias;
         for (size_t i = 0; i < j->n_bias && i < 2; i++)
             jobs[n_jobs].bias[i] = j->bias[i];
@@ -320,6 +324,53 @@ static void seeds(void)
     apit_close(&t);
 }
 
+static void prompts_in_order(void)
+{
+    struct call c;
+
+    scripts(WELL, WELL, &(struct setup){0});
+    call_do(&c, &t, text, "{\"prompt\":[[5,9],[6,9],[7,9]],\"n\":2}");
+    is_int((intmax_t)n_jobs, 6, "three prompts, two answers each");
+    for (size_t i = 0; i < n_jobs; i++)
+        ok(jobs[i].first == 5 + (int32_t)i / 2 &&
+               jobs[i].choice == (int32_t)i % 2,
+           "choice %zu is of prompt %zu", i, i / 2);
+    call_release(&c);
+    apit_close(&t);
+}
+
+/* A job that nothing steers has no guide: it is as without the feature. */
+static void guides(void)
+{
+    static const struct {
+        const char *more;
+        bool guided;
+    } rows[] = {
+        {"\"thinking\":true", false},
+        {"\"thinking\":true,\"thinking_budget\":9", true},
+        {"\"thinking\":true,\"no_repeat_ngram_size\":3", true},
+        {"\"thinking\":true,\"no_repeat_ngram_size\":0", false},
+        {"\"thinking\":false,\"no_repeat_ngram_size\":3", false},
+        {"\"thinking\":false,\"thinking_budget\":9", false},
+        {"\"structured_outputs\":{\"choice\":[\"a\"]}", true},
+    };
+    struct call c;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char json[200];
+
+        scripts(WELL, "", &(struct setup){0});
+        snprintf(json, sizeof(json), "{\"messages\":[{\"role\":\"user\","
+                                     "\"content\":\"Hi\"}],%s}",
+                 rows[i].more);
+        call_do(&c, &t, chat, json);
+        ok(n_jobs == 1 && jobs[0].guided == rows[i].guided, "%s: %s",
+           rows[i].more, rows[i].guided ? "guided" : "left alone");
+        call_release(&c);
+        apit_close(&t);
+    }
+}
+
 static void biases(void)
 {
     struct call c;
@@ -402,13 +453,13 @@ static void kept_stops(void)
 
     scripts(LONG, "", &(struct setup){.gap_us = 1000});
     call_start(&c, &t, "POST", chat,
-               body(",\"stream\":true,\"stop\":[\"7 8\",\"never\"]"), NULL);
+               body(",\"stream\":true,\"stop\":[\"never\",\"7 8\"]"), NULL);
     for (int i = 0; i < 64; i++)
         free(memset(mem_try(4096), 'x', 4096));
     call_finish(&c);
     join(&j, &c);
-    is_str(j.content.p, "1 2 3 4 5 6 ", "the first stop string was kept");
-    is_str(j.finish, "stop", "and ended it");
+    is_str(j.content.p, "1 2 3 4 5 6 ", "every stop string was kept");
+    is_str(j.finish, "stop", "and the one that came ended it");
     join_release(&j);
     call_release(&c);
     apit_close(&t);
@@ -642,6 +693,8 @@ int main(void)
     thoughts();
     waits();
     seeds();
+    prompts_in_order();
+    guides();
     biases();
     vocabulary();
     call_then_limit();

@@ -173,21 +173,39 @@ static void in_the_queue(struct apit *t)
            "it has its row");
 }
 
+static int64_t count(const struct call *c, const char *line)
+{
+    int64_t n = 0;
+
+    for (const char *s = c->out.p; s && (s = strstr(s, line)); s++)
+        n++;
+    return n;
+}
+
 static void comments(struct apit *t)
 {
     struct joined j;
     struct call a, b;
+    int64_t start = mono_ms(), waited;
 
     scripted_hold(t->gen);
     call_start(&a, t, "POST", chat,
                CHAT(",\"stream\":true,\"max_tokens\":2"), NULL);
     call_start(&b, t, "POST", chat,
                CHAT(",\"stream\":true,\"max_tokens\":2"), NULL);
-    ok(call_until(&b, ": waiting, position ", 5000), "a waiting line");
+    ok(call_until(&b, ": waiting, position 2\n\n", 5000), "a waiting line");
+    call_until(&b, NULL, 150);
+    waited = mono_ms() - start;
+    ok(count(&b, ": waiting") >= 2 && count(&b, ": waiting") <= waited / 40,
+       "one every 40 ms: %d in %d ms", (int)count(&b, ": waiting"),
+       (int)waited);
     ok(strncmp(b.out.p, "Status: 200 OK\r\n", 16) == 0, "after the head");
     scripted_release(t->gen);
     ok(call_until(&a, ": prefill ", 5000), "a prefill line");
+    start = mono_ms();
     call_finish(&a);
+    ok(count(&a, ": prefill ") <= 1 + (mono_ms() - start) / 1000,
+       "and no other for a second");
     call_finish(&b);
     join(&j, &b);
     ok(j.framing && j.dones == 1 && j.comments >= 1 && j.role_first,
@@ -195,6 +213,20 @@ static void comments(struct apit *t)
     join_release(&j);
     call_release(&a);
     call_release(&b);
+}
+
+/* What writes needs no sign of life, however slowly it does. */
+static void no_comments(struct apit *t)
+{
+    struct call c;
+    const char *data;
+
+    call_start(&c, t, "POST", chat,
+               CHAT(",\"stream\":true,\"max_tokens\":100"), NULL);
+    call_finish(&c);
+    data = strstr(c.out.p, "data:");
+    ok(data && !strstr(data, "\n: "), "no comment line behind the first token");
+    call_release(&c);
 }
 
 static void failures(struct apit *t)
@@ -380,6 +412,7 @@ int main(void)
     gen.prefill_us = 100000;
     with(&t, &gen, patient, comments);
     gen.prefill_us = 0;
+    with(&t, &gen, patient, no_comments);
     gen.fail_after = 2;
     with(&t, &gen, NULL, failures);
     gen.fail_after = -1;

@@ -2,6 +2,7 @@
  * Routes, keys, limits, CORS, models and health: what is decided before (or
  * without) a generation.
  */
+#include "api/context.h"
 #include "api/cors.h"
 #include "api/who.h"
 #include "t/lib/apit.h"
@@ -133,13 +134,27 @@ static void bodies(struct apit *t)
     struct err e;
     struct call c;
 
+    big.declared--;
+    call_start(&c, t, "POST", chat, hello, &big);
+    call_finish(&c);
+    is_int(call_status(&c), 200, "a declared length of exactly the cap");
+    call_release(&c);
+    for (int more = 0; more < 2; more++) {
+        call_start(&c, t, "GET", "/v1/models", NULL,
+                   &(struct call_opts){.declared = 65536u + (unsigned)more});
+        is_int(call_status(&c), more ? 413 : 200,
+               "a GET with a body of 64 KiB and %d bytes", more);
+        call_release(&c);
+    }
+    big.declared++;
     call_start(&c, t, "POST", chat, hello, &big);
     is_error(&c, 413, "invalid_request_error", NULL, NULL,
              "a declared length over the cap");
     ok(strncmp(c.out.p, "Status: 413 Content Too Large\r\n", 31) == 0,
        "413 has its reason");
     ok(c.x.body_unread, "its body is left unread");
-    is_int(row_count(t, "status = 413 AND finish_reason = 'refused'"), 1,
+    is_int(row_count(t, "status = 413 AND finish_reason = 'refused' AND "
+                        "endpoint = 'chat'"), 1,
            "it has a row");
     call_release(&c);
     call_do(&c, t, chat, "{\"messages\":");
@@ -174,6 +189,7 @@ static void bodies(struct apit *t)
 static void keys(struct apit *t)
 {
     struct call_opts remote = {.remote = true}, with = {.remote = true};
+    struct call_opts big = {.remote = true, .declared = 1 << 30};
     char key[KEY_TEXT_MAX], h[128];
     struct db *db;
     struct call c;
@@ -184,6 +200,12 @@ static void keys(struct apit *t)
              "no keys, not local");
     ok(strstr(call_header(&c, "WWW-Authenticate", h, sizeof(h)), "Bearer"),
        "401 has WWW-Authenticate");
+    call_release(&c);
+    call_start(&c, t, "POST", chat, hello, &big);
+    is_int(call_status(&c), 401, "nobody is told of limits before the key");
+    call_release(&c);
+    call_start(&c, t, "GET", "/v1/nothing", NULL, &remote);
+    is_int(call_status(&c), 404, "where there is nothing no key is asked for");
     call_release(&c);
     call_start(&c, t, "GET", "/v1/models", NULL,
                &(struct call_opts){.key = "anything"});
@@ -218,9 +240,9 @@ static void keys(struct apit *t)
     is_error(&c, 401, "authentication_error", NULL, "invalid_api_key",
              "a wrong key");
     ok(c.x.body_unread, "its body is left unread");
-    is_str(row_get(&c, "endpoint || ' ' || status || ' ' || finish_reason", h,
-                   sizeof(h)),
-           "chat 401 refused", "it has a row");
+    is_str(row_get(&c, "endpoint || ' ' || status || ' ' || finish_reason || "
+                       "' ' || error_type", h, sizeof(h)),
+           "chat 401 refused auth", "it has a row");
     call_release(&c);
 
     call_start(&c, t, "GET", "/health", NULL, &remote);
@@ -405,6 +427,76 @@ static void origins(void)
     ok(!cors_names_ok((struct span){big, CORS_HEADERS_MAX + 1}), "too long");
 }
 
+/* What the setting may hold; fcgi_conf.c has the words of the refusals. */
+static void origin_lists(void)
+{
+    static const struct {
+        const char *list;
+        bool fine;
+    } rows[] = {
+        {"*", true},
+        {"http://a.example", true},
+        {"http://a.example:8080", true},
+        {"http://a.example:80", false},
+        {"HTTP://a.example:80", false},
+        {"http://a.example:443", true},
+        {"https://a.example:80", true},
+        {"https://a.example:443", false},
+        {"https://a.example:65535", true},
+        {"https://a.example:65536", false},
+        {"chrome-extension://abc", true},
+        {"1http://a.example", false},
+        {"-http://a.example", false},
+        {"http:/a.example", false},
+        {"http://[::1]", true},
+        {"http://[::1", false},
+        {"http://[]", false},
+        {"http://a.example?", false},
+    };
+    struct err e;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        ok(!cors_check(rows[i].list, &e) == rows[i].fine, "%s: %s",
+           rows[i].list, rows[i].fine ? "a setting" : "no setting");
+}
+
+static void ids(struct apit *t)
+{
+    char id[40], last[40] = "";
+    size_t bad = 0;
+
+    for (int i = 0; i < 1000; i++) {
+        api_new_id(t->api, "req-", id);
+        bad += strlen(id) != 28 || strspn(id + 4, "0123456789abcdef") != 24 ||
+               !strcmp(id, last);
+        memcpy(last, id, sizeof(last));
+    }
+    is_int((intmax_t)bad, 0, "ids are 24 digits, leading zeros too");
+}
+
+/* A daemon with settings that cannot be does not start. */
+static void settings(struct apit *t)
+{
+    struct api_config c = {.catalog = &t->catalog, .default_max_tokens = 9};
+    struct err e;
+    struct api *a = NULL;
+
+    is_int(api_new(&a, &c, &e), ST_OK, "few settings");
+    api_free(a);
+    c.pattern_max = 2;
+    c.pattern_min = 3;
+    c.pattern_count = 4;
+    ok(api_new(&a, &c, &e) && !a, "pattern-stop whose blocks are none");
+    c.pattern_max = 0;
+    c.default_max_tokens = 0;
+    is_int(api_new(&a, &c, &e), ST_USAGE, "no room for any answer");
+    is_str(e.where, "default-max-tokens", "by its name");
+    c.default_max_tokens = 9;
+    c.reasoning_format = "x";
+    is_int(api_new(&a, &c, &e), ST_USAGE, "an unknown form");
+    is_str(e.where, "reasoning-format", "by its name, too");
+}
+
 static void draining(struct apit *t)
 {
     char h[128];
@@ -419,6 +511,8 @@ static void draining(struct apit *t)
                &(struct call_opts){.remote = true});
     is_int(call_status(&c), 503, "health says so");
     is_str(call_body(&c), "{\"status\":\"draining\"}\n", "in words");
+    is_str(call_header(&c, "Retry-After", h, sizeof(h)), "30",
+           "and when to look again");
     call_release(&c);
 }
 
@@ -436,7 +530,10 @@ int main(void)
     if (!apit_open(&t, &gen, NULL, &why))
         skip_all(why);
     origins();
+    origin_lists();
     who();
+    ids(&t);
+    settings(&t);
     routes(&t);
     models(&t);
     bodies(&t);
