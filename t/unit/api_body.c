@@ -652,6 +652,8 @@ static void test_errors(void)
         ok((a->http == 503 || a->http == 429) == (a->retry_after > 0),
            "Retry-After with 503 and 429 only");
     }
+    is_int(api_error_of(ST_NOMEM)->retry_after, 15,
+           "memory that is short: later than a full queue");
 }
 
 int main(void)

@@ -105,6 +105,9 @@ static void models(struct apit *t)
     ok(json_str_is(json_get(v, "id"), "demo"), "one model, %%XX decoded");
     arena_release(&a);
     call_release(&c);
+    call_do(&c, t, "/v1/models/dem%6F", NULL);
+    is_int(call_status(&c), 200, "the last character too");
+    call_release(&c);
     call_do(&c, t, "/v1/models/gpt-9", NULL);
     is_error(&c, 404, "not_found_error", "model", "model_not_found",
              "an unknown model");
@@ -156,6 +159,11 @@ static void bodies(struct apit *t)
     is_int(row_count(t, "status = 413 AND finish_reason = 'refused' AND "
                         "endpoint = 'chat'"), 1,
            "it has a row");
+    call_release(&c);
+    big.declared = 1 << 20;
+    call_start(&c, t, "POST", chat, hello, &big);
+    call_finish(&c);
+    is_int(call_status(&c), 200, "the cap itself is none too many");
     call_release(&c);
     call_do(&c, t, chat, "{\"messages\":");
     is_error(&c, 400, "invalid_request_error", NULL, NULL, "broken JSON");
@@ -245,6 +253,10 @@ static void keys(struct apit *t)
            "chat 401 refused auth", "it has a row");
     call_release(&c);
 
+    call_do(&c, t, "/health", NULL);
+    ok(strstr(call_body(&c), "\"running\":0"),
+       "health is complete for a local client without a key");
+    call_release(&c);
     call_start(&c, t, "GET", "/health", NULL, &remote);
     is_int(call_status(&c), 200, "health needs no key");
     is_str(call_body(&c), "{\"status\":\"ok\"}\n", "and is short");
@@ -505,7 +517,8 @@ static void draining(struct apit *t)
     api_drain(t->api);
     call_do(&c, t, chat, hello);
     is_error(&c, 503, "server_busy", NULL, NULL, "draining");
-    ok(*call_header(&c, "Retry-After", h, sizeof(h)), "with Retry-After");
+    is_str(call_header(&c, "Retry-After", h, sizeof(h)), "30",
+           "with Retry-After");
     call_release(&c);
     call_start(&c, t, "GET", "/healthz", NULL,
                &(struct call_opts){.remote = true});

@@ -44,6 +44,12 @@ static void test_good(void)
            "origins as browsers write them");
     ok(!c.thinking, "--key=value");
     is_int(c.drain_timeout, 60, "a default");
+    /* spec tandem.md 5.1 and 8; settled.md, comment lines */
+    is_int(c.wait_line_ms, 10000, "a waiting line from 10 s");
+    is_int(c.prefill_line_ms, 5000, "a prefill line from 5 s");
+    is_int(c.request_timeout, 3600, "an hour for a request");
+    is_int(c.max_queue, 64, "places in the queue");
+    is_int(c.default_max_tokens, 4096, "the answer's limit");
     is_int(c.answer_reserve, -1, "auto");
     ok(c.think_stall && c.usage_default, "on where nobody says off");
     is_str(c.reasoning_format, REASON_MAP_DEFAULT, "as a server without it");
