@@ -191,6 +191,40 @@ static void withdrawn(void)
     apit_close(&t);
 }
 
+/* Tokens end inside characters; what a delta adds to the arguments never does
+ * (one that did would be no JSON, and j.framing false). */
+static void characters(void)
+{
+    static const char *const value = "漢字 👩🏽‍🚀 żółw";
+    struct buf args;
+    struct joined j;
+    struct call c;
+    char want[64];
+    size_t n = 0;
+
+    script(T F("f", P("a", "漢字 👩🏽‍🚀 żółw")) E END, 3000);
+    call_do(&c, &t, chat, body(",\"stream\":true"));
+    join(&j, &c);
+    ok(j.framing && j.dones == 1, "a proper stream");
+    buf_init(&args, BUF_ANSWER);
+    for (size_t i = 0; i < j.n; i++) {
+        const struct json *v =
+            json_at(j.chunk[i], "choices.0.delta.tool_calls.0.function."
+                                "arguments");
+
+        if (v && v->str.n)
+            buf_add(&args, v->str.s, v->str.n);
+        n += v && v->str.n;
+    }
+    snprintf(want, sizeof(want), "{\"a\": \"%s\"}", value);
+    is_str(args.p, want, "arguments of %zu deltas", n);
+    ok(n > 3, "they came bit by bit");
+    buf_release(&args);
+    join_release(&j);
+    call_release(&c);
+    apit_close(&t);
+}
+
 /* A streamed call in a block that is none: the turn ended for itself. */
 static void refused(void)
 {
@@ -422,6 +456,7 @@ int main(void)
         skip_all(why);
     apit_close(&t);
     withdrawn();
+    characters();
     refused();
     holes();
     cut_short();

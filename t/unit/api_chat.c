@@ -2,6 +2,7 @@
  * Chat and completions against a scripted gen: shapes, framing, usage,
  * stops, cut characters, choices. Cases of the field are named.
  */
+#include "base/thread.h"
 #include "t/lib/apit.h"
 
 static const char *const chat = "/v1/chat/completions";
@@ -83,6 +84,8 @@ static void shapes(struct apit *t)
            "a stream: unbuffered");
     is_str(call_header(&c, "Cache-Control", h, sizeof(h)), "no-cache",
            "a stream: not cached");
+    is_str(call_header(&c, "Content-Length", h, sizeof(h)), "",
+           "a stream: of no known length");
     ok(strncmp(c.out.p, "Status: 200 OK\r\n", 16) == 0,
        "a stream: the status has a reason");
     ok(j.role_first, "the role comes first");
@@ -118,6 +121,10 @@ static void shapes(struct apit *t)
                memcmp(k->key.s, order[i], k->key.n) == 0,
            "JSON: key %zu is %s", i, order[i]);
     ok(json_str_is(json_get(v, "object"), "chat.completion"), "JSON: object");
+    ok(json_str_is(json_get(v, "model"), "demo"), "JSON: the model's name");
+    ok(json_int(json_get(v, "created")) <= epoch_ms() / 1000 &&
+           json_int(json_get(v, "created")) > epoch_ms() / 1000 - 60,
+       "JSON: created when it arrived, in seconds");
     ok(json_str_is(json_at(v, "choices.0.message.content"), "Hello there"),
        "JSON: content");
     ok(json_str_is(json_at(v, "choices.0.message.role"), "assistant"),
@@ -147,6 +154,17 @@ static void shapes(struct apit *t)
            strncmp(json_get(v, "id")->str.s, "cmpl-", 5) == 0,
        "completions: the shape");
     arena_release(&a);
+    call_release(&c);
+    call_do(&c, t, text, forced_text(body, sizeof(body), "Hello",
+                                     ",\"stream\":true"));
+    join(&j, &c);
+    is_stream(&j, "stop", "completions");
+    for (i = 0; i < j.n; i++)
+        ok(json_str_is(json_get(j.chunk[i], "object"), "text_completion") &&
+               json_at(j.chunk[i], "choices.0.text") &&
+               !json_at(j.chunk[i], "choices.0.delta"),
+           "completions: chunk %zu has text and no role", i);
+    join_release(&j);
     call_release(&c);
     call_do(&c, t, text, "{\"prompt\":[\"a\",\"b\"],\"stream\":true}");
     is_int(call_status(&c), 400, "completions: one prompt in a stream");

@@ -394,6 +394,7 @@ static void vocabulary(void)
     } rows[] = {
         {"/v1/completions", "{\"prompt\":[5,", "]}", "prompt[1]"},
         {"/v1/completions", "{\"prompt\":[[5],[", "]]}", "prompt[1][0]"},
+        {"/v1/completions", "{\"prompt\":[[", "]]}", "prompt[0][0]"},
         {"/v1/completions", "{\"prompt\":\"x\",\"logit_bias\":{\"", "\":1}}",
          "logit_bias"},
         {"/v1/chat/completions",
@@ -570,6 +571,8 @@ static void no_format(void)
         v = call_json(&c, &a);
         is_int(call_status(&c), 400, "no chat format: no chat");
         ok(json_str_is(json_at(v, "error.param"), "model"), "by the model");
+        ok(json_str_is(json_at(v, "error.code"), "unsupported_chat_format"),
+           "with a code");
         ok(strstr(call_body(&c), known ? "no chat format: its template is "
                                          "broken"
                                        : "no chat format: none was found"),

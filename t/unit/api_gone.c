@@ -277,6 +277,9 @@ static void timeouts(struct apit *t)
     scripted_hold(t->gen);
     call_do(&c, t, chat, CHAT(",\"stream\":true"));
     is_int(call_status(&c), 429, "no turn in all its time: 429");
+    ok(strstr(call_body(&c), "\"type\":\"rate_limit_error\"") &&
+           strstr(call_body(&c), "\"code\":\"rate_limit_exceeded\""),
+       "as OpenAI says it");
     is_str(call_header(&c, "Retry-After", h, sizeof(h)), "10",
            "with Retry-After");
     is_str(row_get(&c, "status || ' ' || finish_reason || ' ' || "
