@@ -208,8 +208,8 @@ static enum st take_choice(struct body_parse *p, const struct json *v)
         return ST_OK;
     }
     if (!json_is(v, "required"))
-        return bad_choice(p, "accepted is none, auto, required or a named "
-                             "function");
+        return bad_choice(p, "accepted is none or auto; required and a named "
+                             "function are not in this version");
     if (!p->n_tools)
         return bad_choice(p, "is only allowed when tools are specified");
     r->tool_choice = TOOLS_REQUIRED;

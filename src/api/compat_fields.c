@@ -113,7 +113,7 @@ static const struct compat_field fields[] = {
      "true; a request that opens no turn is not answered"},
     {"response_format", {H, H}, IS(TYPE_OBJ), "text"},
     {"response_format.type", {H, 0}, TYPE_WORD, 0, 0, false, answers, 0,
-     "text, json_object or json_schema; this version answers with text", NULL},
+     "text; json_object and json_schema are not in this version", NULL},
     {"response_format.type", {0, H}, WORD(texts), NULL},
     {"response_format.json_schema", {H, 0}, IS(TYPE_OBJ), NULL},
     {"response_format.json_schema.schema", {H, 0}, IS(TYPE_OBJ), NULL},
