@@ -614,6 +614,7 @@ static void no_channel(void)
         {"\"messages\":[{\"role\":\"developer\",\"content\":\"x\"},"
          "{\"role\":\"user\",\"content\":\"Hi\"}]", NULL},
     };
+    char h[64];
     struct format *f;
     struct err e = {0};
 
@@ -637,9 +638,44 @@ static void no_channel(void)
         if (rows[i].param)
             ok(json_str_is(json_at(v, "error.param"), rows[i].param),
                "names %s", rows[i].param);
+        else
+            is_str(row_get(&c, "thinking", h, sizeof(h)), "0",
+                   "its row: no thinking");
         arena_release(&a);
         call_release(&c);
     }
+    t.catalog.models->format = t.format;
+    format_free(f);
+    apit_close(&t);
+}
+
+static void no_thinking(struct api_config *c)
+{
+    c->think_default = false;
+}
+
+/* A model whose reasoning cannot be off thinks, whatever the server says. */
+static void always_thinks(void)
+{
+    static const char json[] =
+        "{\"user\":[\"<|im_start|>user\\n\",\"<|im_end|>\\n\"],"
+        "\"assistant\":[\"<|im_start|>assistant\\n\",\"<|im_end|>\\n\"],"
+        "\"open\":\"<|im_start|>assistant\\n\","
+        "\"think\":[\"<think>\\n\",\"\\n</think>\\n\\n\"]}";
+    struct format *f;
+    struct err e = {0};
+    struct call c;
+    char h[64];
+
+    scripts(WELL, "", &(struct setup){.config = no_thinking});
+    is_int(format_chatjson(&f, json, strlen(json), "x", t.tok, &e), ST_OK,
+           "a format that always thinks (%s %s)", e.where, e.text);
+    t.catalog.models->format = f;
+    call_do(&c, &t, chat, "{\"messages\":[{\"role\":\"user\","
+                          "\"content\":\"Hi\"}]}");
+    is_int(call_status(&c), 200, "is served with thinking off");
+    is_str(row_get(&c, "thinking", h, sizeof(h)), "1", "its row: it thought");
+    call_release(&c);
     t.catalog.models->format = t.format;
     format_free(f);
     apit_close(&t);
@@ -707,6 +743,7 @@ int main(void)
     no_prompts();
     no_format();
     no_channel();
+    always_thinks();
     too_many();
     return done();
 }

@@ -142,6 +142,9 @@ static void shapes(void)
     serve(&t, "<|im_end|>", -1, config); /* check 59 */
     both_ways(&t, "", "", "", "<think>\n", "stop", false);
     apit_close(&t);
+    serve(&t, "<|im_start|><|im_start|>", -1, config); /* nothing, cut */
+    both_ways(&t, ",\"max_tokens\":1", "", "", "<think>\n", "length", false);
+    apit_close(&t);
     serve(&t, "</think>\n\nHello<|im_end|>", -1, config);
     both_ways(&t, "", "", "Hello", "Hello", "stop", false);
     apit_close(&t);
