@@ -45,7 +45,7 @@ for my $g (@stalled[ 0, 1 ]) {
 
 # A long answer goes out in hundreds of pieces, for which the others wait.
 SKIP: {
-    skip 'sanitizers use time of their own', 2 if $ENV{PENSTOCK_SANITIZER};
+    skip 'sanitizers stretch time', 2 if $ENV{PENSTOCK_SANITIZER};
     my $g = Pen::Fcgi->connect($d->{socket});
     $g->send_request(uri => $chat, body => Pen::Http::json(Pen::Http::chat(2000,
         stream => \0, n => 16, logprobs => \1, top_logprobs => 20)));
