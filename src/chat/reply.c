@@ -323,6 +323,7 @@ void reply_end(struct reply *r, bool ended, struct buf *reasoning,
         settle(r);
     }
     stops_end(&r->stops, content);
+    r->over = r->over || r->stops.found;
     r->told += reasoning->n - thought + content->n - said;
 }
 

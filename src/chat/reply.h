@@ -49,7 +49,9 @@ bool reply_feed(struct reply *r, int32_t id, struct buf *reasoning,
 void reply_end(struct reply *r, bool ended, struct buf *reasoning,
                struct buf *content);
 
-bool reply_stopped(const struct reply *r);      /* feed has returned true */
+/* Feed has returned true; or the end found a stop string that was complete
+ * and waited for one that began before it. */
+bool reply_stopped(const struct reply *r);
 /* Tokens up to the one that completed the reply, >= 1. */
 int32_t reply_kept(const struct reply *r);
 /*

@@ -63,20 +63,56 @@ void stops_close(struct stops *s)
     *s = (struct stops){0};
 }
 
-/* One byte further; the longest string that ends here, 0 when none does. */
+/* One byte further. Where in the tail does the leftmost string begin that is
+ * complete now? Its length when there is none. */
 static size_t step(struct stops *s, char c)
 {
-    size_t longest = 0;
+    size_t at;
+
+    buf_putc(&s->tail, c);
+    at = s->tail.n;
+    for (size_t i = 0; i < s->n; i++)
+        if (one_step(&s->list[i], c) && s->tail.n - s->list[i].n < at)
+            at = s->tail.n - s->list[i].n;
+    return at;
+}
+
+/* How many bytes of the tail may still become a stop string. */
+static size_t open_bytes(const struct stops *s)
+{
+    size_t n = 0;
 
     for (size_t i = 0; i < s->n; i++)
-        if (one_step(&s->list[i], c) && s->list[i].n > longest)
-            longest = s->list[i].n;
-    return longest;
+        if (s->list[i].have < s->list[i].n && s->list[i].have > n)
+            n = s->list[i].have;
+    return n;
+}
+
+static void end_at_cut(struct stops *s, struct buf *out)
+{
+    buf_add(out, s->tail.p, s->cut);
+    buf_clear(&s->tail);
+    s->waits = false;
+    s->found = true;
+}
+
+/* True: a string is complete, and none can begin before it any more. */
+static bool settled(struct stops *s, char c)
+{
+    size_t at = step(s, c);
+
+    if (s->tail.failed)
+        return false;
+    if (at < (s->waits ? s->cut : s->tail.n)) {
+        s->waits = true;
+        s->cut = at;
+    }
+    return s->waits && s->tail.n - open_bytes(s) >= s->cut;
 }
 
 bool stops_feed(struct stops *s, const char *p, size_t n, struct buf *out)
 {
-    size_t keep = 0;
+    size_t keep;
 
     if (s->found)
         return true;
@@ -84,23 +120,15 @@ bool stops_feed(struct stops *s, const char *p, size_t n, struct buf *out)
         buf_add(out, p, n);
         return false;
     }
-    for (size_t i = 0; i < n; i++) {
-        size_t match = step(s, p[i]);
-
-        buf_putc(&s->tail, p[i]);
-        if (match) {
-            buf_add(out, s->tail.p, s->tail.n - match);
-            buf_clear(&s->tail);
-            s->found = true;
+    for (size_t i = 0; i < n; i++)
+        if (settled(s, p[i])) {
+            end_at_cut(s, out);
             return true;
         }
-    }
-    for (size_t i = 0; i < s->n; i++)
-        if (s->list[i].have > keep)
-            keep = s->list[i].have;
     if (s->tail.failed)
         out->failed = true;
-    if (s->tail.n > keep) {
+    keep = open_bytes(s);
+    if (!s->waits && s->tail.n > keep) {
         buf_add(out, s->tail.p, s->tail.n - keep);
         buf_drop(&s->tail, s->tail.n - keep);
     }
@@ -109,7 +137,9 @@ bool stops_feed(struct stops *s, const char *p, size_t n, struct buf *out)
 
 void stops_end(struct stops *s, struct buf *out)
 {
-    if (!s->found && s->tail.n)
+    if (s->waits)
+        end_at_cut(s, out);
+    else if (!s->found && s->tail.n)
         buf_add(out, s->tail.p, s->tail.n);
     buf_clear(&s->tail);
 }

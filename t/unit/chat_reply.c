@@ -5,6 +5,7 @@
  */
 #include "chat/format_int.h"
 #include "chat/reply.h"
+#include "chat/stop.h"
 #include "chat/vocab.h"
 #include "t/lib/tap.h"
 #include "t/lib/toy_tok.h"
@@ -162,9 +163,10 @@ static void test_splits(const char *text, const struct text *stops,
                 if (cut[k + 1] > cut[k])
                     stopped = feed(&x, text + cut[k], cut[k + 1] - cut[k]) ||
                               stopped;
+            bad += stopped != reply_stopped(x.r);
             run_end(&x);
             bad += !is(&x.content, want) || !x.whole || x.reasoning.n ||
-                   stopped != reply_stopped(x.r);
+                   reply_stopped(x.r) != (strlen(want) < n && n_stops);
             run_close(&x);
             split++;
         }
@@ -199,7 +201,9 @@ static void test_text(void)
     test_splits("The quick brown fox jumps", &cat, 1,
                 "The quick brown fox jumps");
     test_splits("The quick own", &cat, 1, "The quick own"); /* held to the end */
-    test_splits("x ab cd y", both, 2, "x a"); /* the first to be complete */
+    test_splits("x ab cd y", both, 2, "x "); /* the leftmost, */
+    test_splits("x ab ce y", both, 2, "x a"); /* waited for in vain, */
+    test_splits("x ab c", both, 2, "x a");    /* also at the end */
     test_splits("x ab cd y", same, 2, "x a"); /* of equals, the longest */
     test_splits("aaaab", &again, 1, "aa");    /* overlapping heads */
     test_splits("a\xe6\xbc\xa2z", &kanji, 1, "a");
@@ -208,6 +212,60 @@ static void test_text(void)
     test_splits("a\xff" "b\xe6\xbc" "c\xc0\x80" "d\xed\xa0\x80" "e", NULL, 0,
                 "abcde");
     test_splits("a\xf0\x9f\x91", NULL, 0, "a");
+}
+
+/* The length of a text up to the leftmost of its stop strings. */
+static size_t leftmost(const char *text, size_t n, const struct text *stops,
+                       size_t n_stops)
+{
+    for (size_t at = 0; at < n; at++)
+        for (size_t i = 0; i < n_stops; i++)
+            if (stops[i].n <= n - at &&
+                !memcmp(text + at, stops[i].s, stops[i].n))
+                return at;
+    return n;
+}
+
+/* Random texts of two letters, and stop strings that overlap each other. */
+static void test_leftmost(void)
+{
+    unsigned seed = 7;
+    int wrong = 0, cut = 0;
+
+    for (int turn = 0; turn < 20000; turn++) {
+        char text[24], word[3][6];
+        struct text stops[3];
+        struct stops s;
+        struct buf out;
+        size_t want;
+
+        for (size_t i = 0; i < sizeof(text); i++)
+            text[i] = "ab"[(seed = seed * 1103515245 + 12345) >> 20 & 1];
+        for (int k = 0; k < 3; k++) {
+            stops[k] = (struct text){word[k], 1 + (seed >> 16) % 6};
+            for (size_t i = 0; i < sizeof(word[k]); i++)
+                word[k][i] = "ab"[(seed = seed * 1103515245 + 12345) >> 20 & 1];
+        }
+        want = leftmost(text, sizeof(text), stops, 3);
+        buf_init(&out, BUF_ANSWER);
+        BUG_ON(stops_open(&s, stops, 3));
+        for (size_t i = 0; i < sizeof(text); i += 1 + (size_t)turn % 3)
+            if (stops_feed(&s, text + i,
+                           sizeof(text) - i < 1 + (size_t)turn % 3
+                               ? sizeof(text) - i
+                               : 1 + (size_t)turn % 3,
+                           &out))
+                break;
+        stops_end(&s, &out);
+        wrong += out.n != want || (want && memcmp(out.p, text, want)) ||
+                 s.found != (want < sizeof(text));
+        cut += s.found;
+        stops_close(&s);
+        buf_release(&out);
+    }
+    ok(!wrong && cut > 10000 && cut < 20000,
+       "texts end where their leftmost stop string begins (%d of 20000 cut)",
+       cut);
 }
 
 /* C06: the limit lands inside a character. */
@@ -507,6 +565,7 @@ static void test_stop_ids(void)
 int main(void)
 {
     test_text();
+    test_leftmost();
     test_cut();
     test_stop();
     test_reasoning();
