@@ -28,4 +28,8 @@ named($deep, undef, 'a schema of 60 levels');
 my (undef, $e) = check($deep);
 like($e->{message}, qr/^JSON text is nested deeper than 96 levels/,
     'which says the limit');
+# The cap of the documentation is the parser's.
+sub slurp { open my $in, '<', $_[0] or die "$_[0]: $!"; local $/; <$in> }
+my ($cap) = slurp('src/json/read.h') =~ /^#define JSON_DEPTH_MAX (\d+)/m;
+like(slurp('docs/api.md'), qr/may nest $cap levels deep/, 'the cap is documented');
 done_testing();

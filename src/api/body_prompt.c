@@ -1,5 +1,7 @@
 #include "api/body_int.h"
 
+#include "api/compat.h"
+
 /* a list of numbers: the ids of one prompt. `where` names the list. */
 static enum st take_ids(struct body_parse *p, struct prompt *out,
                         const struct json *list, const char *where)
@@ -10,8 +12,9 @@ static enum st take_ids(struct body_parse *p, struct prompt *out,
     if (!ids)
         return body_full(p->e);
     for (const struct json *c = list->child; c; c = c->next, i++) {
-        if (c->type != JSON_NUM || !c->is_int || c->i < 0 ||
-            c->i > INT32_MAX) {
+        int64_t id = -1;
+
+        if (!compat_whole(c, &id) || id < 0 || id > INT32_MAX) {
             char at[64];
 
             snprintf(at, sizeof(at), "%s[%zu]", where, i);
@@ -19,7 +22,7 @@ static enum st take_ids(struct body_parse *p, struct prompt *out,
                            "must be a token id (0 to %d), like the first "
                            "of its list", INT32_MAX);
         }
-        ids[i] = (int32_t)c->i;
+        ids[i] = (int32_t)id;
     }
     out->ids = ids;
     out->n_ids = list->n;

@@ -312,6 +312,8 @@ static const struct row {
     {1, "{\"prompt\":[\"a\",\"b\",\"c\",\"d\",\"e\"],\"n\":4}", "n"},
     {1, "{\"prompt\":[\"a\",\"b\",\"c\",\"d\"],\"n\":4}", OKAY},
     {1, "{\"prompt\":[\"a\",\"b\"],\"n\":9}", "n"},
+    {1, "{\"prompt\":[1.0,2e0]}", OKAY},
+    {1, "{\"prompt\":[1,2.5]}", "prompt[1]"},
     {1, "{\"prompt\":[\"a\",\"b\"],\"stream\":true}", "prompt"},
     /* a completion knows nothing of reasoning */
     {1, "{" P ",\"reasoning_effort\":\"huge\"}", OKAY},
