@@ -52,6 +52,7 @@ like $rest[-1][1], qr/DONE/, 'and ends';
 ok $d->wait_load(0, 0), 'the counters are back to 0';
 my ($row) = $d->wait_rows("finish_reason = 'abandoned'");
 is $row->{completion_tokens}, 0, "B's row: no token";
+is $d->health->{steps}{tokens_out}, 110, 'the engine wrote for A and C alone';
 is scalar(my @all = $d->wait_rows("state <> 'open' AND endpoint = 'chat'", 8)),
     8, 'a row for each of the eight';
 is $d->stop, 0, 'the daemon ends well';
