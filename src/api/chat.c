@@ -43,6 +43,7 @@ static bool make_logprobs(const struct run *r, struct choice *c,
         .shape = r->emit->logprobs,
         .top = b->top_logprobs,
         .reasoning = reason_in_content(&c->reason),
+        .whole = !b->stream,
         .max_tokens = (size_t)c->job->max_tokens,
     };
 

@@ -15,6 +15,19 @@ struct entry {
     size_t offset;  /* characters of the text that came before it */
 };
 
+#define PARTS_MAX 4
+
+/* A list of the shape: what an entry is in it. */
+struct part {
+    const char *name;
+    void (*entry)(struct logprobs *l, struct jw *w, size_t i);
+};
+
+struct written { /* a part of a whole answer, on its way */
+    struct buf text;
+    struct jw *w; /* inside its list */
+};
+
 struct logprobs {
     struct logprobs_config c;
     size_t stride;          /* alternatives per id in the ring */
@@ -22,12 +35,17 @@ struct logprobs {
     struct logprob *took_top; /* [LOGPROBS_TAKE][stride] owned */
     struct entry *list;     /* [c.max_tokens] owned */
     struct logprob *top;    /* [c.max_tokens][stride] owned */
-    size_t told, decided, n; /* list: told to the client, decided, all */
+    size_t told, decided, n; /* list: told (or text by now), decided, all */
+    bool any;               /* c.whole: there is text */
     size_t from;            /* for the id that is being fed */
     struct detok detok;     /* LOGPROBS_TEXT: counts characters */
     size_t offset;
     struct buf text;        /* of the token that is being written */
+    struct written done[PARTS_MAX]; /* c.whole; w NULL: there is none */
 };
+
+/* The lists of a shape; ends with name NULL. */
+static const struct part *parts_of(enum logprobs_shape shape);
 
 int32_t logprobs_of_job(int32_t top)
 {
@@ -52,6 +70,11 @@ struct logprobs *logprobs_new(const struct logprobs_config *c)
     l->list = mem_try_array(c->max_tokens, sizeof(*l->list));
     if (mem_mul(&cells, c->max_tokens, l->stride))
         l->top = mem_try_array(cells, sizeof(*l->top));
+    for (size_t k = 0; c->whole && parts_of(c->shape)[k].name; k++) {
+        buf_init(&l->done[k].text, BUF_ANSWER);
+        l->done[k].w = jw_new(&l->done[k].text);
+        jw_arr(l->done[k].w);
+    }
     if (l->took && l->took_top && l->list && l->top)
         return l;
     logprobs_free(l);
@@ -67,7 +90,34 @@ void logprobs_free(struct logprobs *l)
     free(l->list);
     free(l->top);
     buf_release(&l->text);
+    for (size_t k = 0; k < PARTS_MAX; k++) {
+        if (l->done[k].w && !jw_end(l->done[k].w))
+            l->done[k].text.failed = true; /* given up in the middle */
+        buf_release(&l->done[k].text);
+    }
     free(l);
+}
+
+/* A stream and the end of an answer use the same few pages all the time. */
+static void tell(struct logprobs *l)
+{
+    l->told = l->decided;
+    if (l->told == l->n)
+        l->told = l->decided = l->n = 0;
+}
+
+/* What is decided becomes text. */
+static void collect(struct logprobs *l)
+{
+    const struct part *parts = parts_of(l->c.shape);
+
+    if (l->told == l->decided)
+        return;
+    for (size_t k = 0; parts[k].name; k++)
+        for (size_t i = l->told; i < l->decided; i++)
+            parts[k].entry(l, l->done[k].w, i);
+    l->any = true;
+    tell(l);
 }
 
 /* --- in ------------------------------------------------------------------ */
@@ -102,6 +152,8 @@ static void decide(struct logprobs *l, const struct reply *r)
     while (l->decided < l->n &&
            (!open || l->list[l->decided].from < reply_told(r)))
         l->decided++;
+    if (l->c.whole)
+        collect(l);
 }
 
 void logprobs_after(struct logprobs *l, const struct reply *r, size_t i,
@@ -173,27 +225,21 @@ static void write_token(struct logprobs *l, struct jw *w, int32_t id,
     jw_arr_end(w);
 }
 
-static void write_chat(struct logprobs *l, struct jw *w)
+static void chat_entry(struct logprobs *l, struct jw *w, size_t i)
 {
-    jw_key(w, "content");
-    jw_arr(w);
-    for (size_t i = l->told; i < l->decided; i++) {
-        const struct logprob *top = l->top + i * l->stride;
+    const struct logprob *top = l->top + i * l->stride;
 
+    jw_obj(w);
+    write_token(l, w, l->list[i].id, l->list[i].chosen);
+    jw_key(w, "top_logprobs");
+    jw_arr(w);
+    for (int32_t k = 0; k < l->c.top && top[k].id >= 0; k++) {
         jw_obj(w);
-        write_token(l, w, l->list[i].id, l->list[i].chosen);
-        jw_key(w, "top_logprobs");
-        jw_arr(w);
-        for (int32_t k = 0; k < l->c.top && top[k].id >= 0; k++) {
-            jw_obj(w);
-            write_token(l, w, top[k].id, top[k].logprob);
-            jw_obj_end(w);
-        }
-        jw_arr_end(w);
+        write_token(l, w, top[k].id, top[k].logprob);
         jw_obj_end(w);
     }
     jw_arr_end(w);
-    jw_knull(w, "refusal");
+    jw_obj_end(w);
 }
 
 /* Do two ids look alike? Their keys would be the same. */
@@ -205,7 +251,7 @@ static bool same_key(const struct logprobs *l, int32_t a, int32_t b)
 }
 
 /* The alternatives come in descending order: the first of a key stays. */
-static void write_keyed(struct logprobs *l, struct jw *w, size_t i)
+static void top_entry(struct logprobs *l, struct jw *w, size_t i)
 {
     const struct logprob *top = l->top + i * l->stride;
     const struct entry *e = &l->list[i];
@@ -233,47 +279,76 @@ static void write_keyed(struct logprobs *l, struct jw *w, size_t i)
     jw_obj_end(w);
 }
 
-static void write_text(struct logprobs *l, struct jw *w)
+static void token_entry(struct logprobs *l, struct jw *w, size_t i)
 {
-    jw_key(w, "tokens");
-    jw_arr(w);
-    for (size_t i = l->told; i < l->decided; i++) {
-        struct text t = text_of(l, l->list[i].id);
+    struct text t = text_of(l, l->list[i].id);
 
-        jw_strn(w, t.s, t.n);
-    }
-    jw_arr_end(w);
-    jw_key(w, "token_logprobs");
-    jw_arr(w);
-    for (size_t i = l->told; i < l->decided; i++)
-        jw_num(w, shown(l->list[i].chosen), DECIMALS);
-    jw_arr_end(w);
-    jw_key(w, "top_logprobs");
-    jw_arr(w);
-    for (size_t i = l->told; i < l->decided; i++)
-        write_keyed(l, w, i);
-    jw_arr_end(w);
-    jw_key(w, "text_offset");
-    jw_arr(w);
-    for (size_t i = l->told; i < l->decided; i++)
-        jw_int(w, (int64_t)l->list[i].offset);
-    jw_arr_end(w);
+    jw_strn(w, t.s, t.n);
+}
+
+static void chosen_entry(struct logprobs *l, struct jw *w, size_t i)
+{
+    jw_num(w, shown(l->list[i].chosen), DECIMALS);
+}
+
+static void offset_entry(struct logprobs *l, struct jw *w, size_t i)
+{
+    jw_int(w, (int64_t)l->list[i].offset);
+}
+
+static const struct part *parts_of(enum logprobs_shape shape)
+{
+    static const struct part chat[] = {
+        {"content", chat_entry},
+        {NULL, NULL},
+    };
+    static const struct part text[] = {
+        {"tokens", token_entry},
+        {"token_logprobs", chosen_entry},
+        {"top_logprobs", top_entry},
+        {"text_offset", offset_entry},
+        {NULL, NULL},
+    };
+
+    return shape == LOGPROBS_CHAT ? chat : text;
 }
 
 bool logprobs_news(const struct logprobs *l)
 {
-    return l->told < l->decided;
+    return l->told < l->decided || l->any;
+}
+
+/* A list that is text by now. */
+static void write_done(struct written *d, struct jw *w)
+{
+    jw_arr_end(d->w);
+    if (jw_end(d->w))
+        jw_raw(w, d->text.p, d->text.n);
+    else
+        jw_fail(w);
+    d->w = NULL;
+    buf_release(&d->text);
 }
 
 void logprobs_write(struct logprobs *l, struct jw *w)
 {
+    const struct part *parts = parts_of(l->c.shape);
+
     jw_obj(w);
+    for (size_t k = 0; parts[k].name; k++) {
+        jw_key(w, parts[k].name);
+        if (l->c.whole) {
+            write_done(&l->done[k], w);
+            continue;
+        }
+        jw_arr(w);
+        for (size_t i = l->told; i < l->decided; i++)
+            parts[k].entry(l, w, i);
+        jw_arr_end(w);
+    }
     if (l->c.shape == LOGPROBS_CHAT)
-        write_chat(l, w);
-    else
-        write_text(l, w);
+        jw_knull(w, "refusal");
     jw_obj_end(w);
-    l->told = l->decided;
-    if (l->told == l->n) /* a stream uses the same few pages all the time */
-        l->told = l->decided = l->n = 0;
+    l->any = false;
+    tell(l);
 }

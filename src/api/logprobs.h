@@ -40,6 +40,9 @@ struct logprobs_config {
     enum logprobs_shape shape;
     int32_t top;              /* alternatives to tell */
     bool reasoning;           /* is it a part of content? */
+    bool whole;               /* told once, at the end: JSON answers. Entries
+                               * become text as they are decided, so that the
+                               * end of a long answer is no long work */
     size_t max_tokens;        /* of the job */
 };
 
@@ -62,7 +65,8 @@ void logprobs_end(struct logprobs *l, const struct reply *r);
 
 /* Are there decided entries that were not told? */
 bool logprobs_news(const struct logprobs *l);
-/* The value of the member "logprobs": those entries, which are told then. */
+/* The value of the member "logprobs": those entries, which are told then;
+ * once only when `whole`. */
 void logprobs_write(struct logprobs *l, struct jw *w);
 
 #endif

@@ -80,6 +80,17 @@ void jw_arr_end(struct jw *w)
     close_level(w, yajl_gen_array_close);
 }
 
+/* yajl writes a number as it is given. */
+void jw_raw(struct jw *w, const char *s, size_t n)
+{
+    check(w, yajl_gen_number(w->g, s, n));
+}
+
+void jw_fail(struct jw *w)
+{
+    w->out->failed = true;
+}
+
 void jw_key(struct jw *w, const char *key)
 {
     jw_str(w, key);

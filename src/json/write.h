@@ -30,6 +30,10 @@ void jw_int(struct jw *w, int64_t v);
 void jw_num(struct jw *w, double v, int decimals); /* 0-9; inf, nan: null */
 void jw_str(struct jw *w, const char *s);
 void jw_strn(struct jw *w, const char *s, size_t n);
+/* One value that a writer of its own has made (jw_end was true), as it is. */
+void jw_raw(struct jw *w, const char *s, size_t n);
+/* The document cannot be made: jw_end will say so. */
+void jw_fail(struct jw *w);
 
 /* key and value in one call, for flat objects */
 void jw_kstr(struct jw *w, const char *key, const char *s);

@@ -68,6 +68,7 @@ struct gen_opts {
     bool think_open, reasoning, plain, tools;
     int32_t top;
     enum logprobs_shape shape;
+    bool whole;
 };
 
 static struct tools *offered;
@@ -85,7 +86,7 @@ static void gen_open(struct gen_t *g, const struct gen_opts *o)
     };
     struct logprobs_config lc = {
         .tok = toy.tok, .shape = o->shape, .top = o->top,
-        .reasoning = o->reasoning, .max_tokens = MANY,
+        .reasoning = o->reasoning, .whole = o->whole, .max_tokens = MANY,
     };
 
     if (o->stop)
@@ -212,8 +213,8 @@ static bool is(const struct buf *b, const char *s)
 
 /*
  * The text in every way cut into at most three tokens, and in single bytes;
- * news taken after every id and only at the end: always the same bytes, those
- * of the answer.
+ * news taken only at the end, after every id, and made on the way for the end:
+ * always the same bytes, those of the answer.
  */
 static void joins(const char *text, const char *stop, const char *want)
 {
@@ -223,18 +224,19 @@ static void joins(const char *text, const char *stop, const char *want)
     open_toy(text, n);
     for (size_t i = 0; i <= n; i++)
         for (size_t j = i; j <= n; j++)
-            for (int often = 0; often < 2; often++) {
+            for (int how = 0; how < 3; how++) {
                 size_t cut[4] = {0, i, j, n}, end;
                 struct gen_t g;
 
-                gen_open(&g, &(struct gen_opts){.stop = stop});
+                gen_open(&g, &(struct gen_opts){.stop = stop,
+                                                .whole = how == 2});
                 for (int k = 0; k < 3; k++) {
                     if (cut[k + 1] > cut[k])
                         feed(&g, text + cut[k], cut[k + 1] - cut[k]);
-                    if (!often)
-                        continue;
-                    drain(&g);
-                    keep_news(&g);
+                    if (how)
+                        drain(&g);
+                    if (how == 1)
+                        keep_news(&g);
                 }
                 finish(&g);
                 /* whole tokens up to the first cut behind the answer */
@@ -642,6 +644,37 @@ static void test_text(void)
     gen_close(&g);
 }
 
+/* What is made on the way and what is made at the end is one text. */
+static void test_whole(enum logprobs_shape shape, int32_t top)
+{
+    struct buf out[2];
+
+    for (int whole = 0; whole < 2; whole++) {
+        struct gen_opts o = {.shape = shape, .top = top, .whole = whole};
+        struct gen_t g;
+        struct jw *w;
+
+        gen_open(&g, &o);
+        for (int i = 0; i < 40; i++) {
+            feed_bytes(&g, "a\xe6");
+            drain(&g);
+        }
+        reply_end(g.r, false, &g.thought, &g.said);
+        logprobs_end(g.l, g.r);
+        buf_init(&out[whole], BUF_ANSWER);
+        w = jw_new(&out[whole]);
+        logprobs_write(g.l, w);
+        if (!jw_end(w))
+            ok(false, "what is written is JSON");
+        gen_close(&g);
+    }
+    ok(out[0].n > 1000 && out[0].n == out[1].n &&
+           !memcmp(out[0].p, out[1].p, out[0].n),
+       "shape %d, top %d: made on the way, the same text", shape, top);
+    buf_release(&out[0]);
+    buf_release(&out[1]);
+}
+
 int main(void)
 {
     test_joins();
@@ -652,6 +685,10 @@ int main(void)
     open_toy("a\xe6", 2);
     test_chat();
     test_text();
+    test_whole(LOGPROBS_CHAT, 0);
+    test_whole(LOGPROBS_CHAT, 3);
+    test_whole(LOGPROBS_TEXT, 0);
+    test_whole(LOGPROBS_TEXT, 3);
     close_toy();
     return done();
 }
