@@ -43,6 +43,17 @@ bool compat_known(struct text field)
     return false;
 }
 
+/* 1e-400 is 0 as a double, and is no 0. */
+static bool is_tiny(const struct json *v)
+{
+    size_t n = v->d == 0 ? v->str.n : 0;
+
+    for (size_t i = 0; i < n && v->str.s[i] != 'e' && v->str.s[i] != 'E'; i++)
+        if (v->str.s[i] >= '1' && v->str.s[i] <= '9')
+            return true;
+    return false;
+}
+
 bool compat_whole(const struct json *v, int64_t *out)
 {
     if (v->type != JSON_NUM)
@@ -51,7 +62,7 @@ bool compat_whole(const struct json *v, int64_t *out)
         *out = v->i;
         return true;
     }
-    if (!(fabs(v->d) <= WHOLE_MAX) || v->d != floor(v->d))
+    if (!(fabs(v->d) <= WHOLE_MAX) || v->d != floor(v->d) || is_tiny(v))
         return false;
     *out = (int64_t)v->d;
     return true;

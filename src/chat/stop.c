@@ -27,7 +27,7 @@ static bool one_open(struct stop_one *o, struct text t)
 
 static bool one_step(struct stop_one *o, char c)
 {
-    while (o->have && o->s[o->have] != c)
+    while (o->have && (o->have == o->n || o->s[o->have] != c))
         o->have = o->back[o->have - 1];
     if (o->s[o->have] == c)
         o->have++;

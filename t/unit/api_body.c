@@ -314,6 +314,9 @@ static const struct row {
     {1, "{\"prompt\":[\"a\",\"b\"],\"n\":9}", "n"},
     {1, "{\"prompt\":[1.0,2e0]}", OKAY},
     {1, "{\"prompt\":[1,2.5]}", "prompt[1]"},
+    {1, "{\"prompt\":[1e-400]}", "prompt[0]"},
+    {1, "{\"prompt\":[0e-400,0.0]}", OKAY},
+    {1, "{" P ",\"seed\":1e-400}", "seed"},
     {1, "{\"prompt\":[\"a\",\"b\"],\"stream\":true}", "prompt"},
     /* a completion knows nothing of reasoning */
     {1, "{" P ",\"reasoning_effort\":\"huge\"}", OKAY},

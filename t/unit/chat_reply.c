@@ -205,6 +205,7 @@ static void test_text(void)
     test_splits("x ab ce y", both, 2, "x a"); /* waited for in vain, */
     test_splits("x ab c", both, 2, "x a");    /* also at the end */
     test_splits("x ab cd y", same, 2, "x a"); /* of equals, the longest */
+    test_splits("bcb ab", both, 1, "bcb ab");
     test_splits("aaaab", &again, 1, "aa");    /* overlapping heads */
     test_splits("a\xe6\xbc\xa2z", &kanji, 1, "a");
     test_splits("a\xe6\xbc\xa3z", &kanji, 1, "a\xe6\xbc\xa3z");
