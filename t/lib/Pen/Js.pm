@@ -2,6 +2,7 @@
 #
 #   Pen::Js::run('chat.mjs', site => $nginx, key => $key, h2 => 1);
 #   my $p = Pen::Js::start(...);  print {$p->{in}} "stop\n";  $p->finish
+#   Pen::Js::whole_site('ai-sdk.mjs');   # a whole test, see below
 #
 # The Node of t/js/package.json runs it; without it the file is skipped.
 package Pen::Js;
@@ -70,6 +71,28 @@ sub run {
     my ($program, %o) = @_;
     my $p = start($program, %o);
     return $p->finish;
+}
+
+# A client library against the demo model behind nginx with TLS, over HTTP/1.1
+# and HTTP/2; each time it leaves one stream in its middle.
+sub whole_site {
+    my ($program) = @_;
+    need();
+    require Pen::Daemon;
+    require Pen::Nginx;
+    my $d = Pen::Daemon->start;
+    my $key = $d->add_key('alice');
+    my $site = Pen::Nginx->start(socket => $d->{socket});
+    for my $h2 (0, 1) {
+        run($program, site => $site, key => $key, h2 => $h2);
+    }
+    my @left = $d->wait_rows("finish_reason = 'abandoned'", 2);
+    Test::More::is(scalar @left, 2,
+        'each stream that was left has a row that says so');
+    Test::More::is(scalar(grep { !$_->{key_id} } @left), 0, 'under its key');
+    Test::More::cmp_ok($_->{completion_tokens}, '>=', 5,
+        'with the tokens that were made') for @left;
+    Test::More::is($d->stop, 0, 'the daemon ends with 0');
 }
 
 1;
