@@ -10,7 +10,7 @@ use JSON::PP;
 my $cc = $ENV{CC} // 'cc';
 plan skip_all => "no $cc" if system("$cc --version >/dev/null 2>&1");
 
-my @c = grep { !m{/(crypt|x86_avx2)\.c$} } map { glob "$_/*.c" }
+my @c = grep { !m{/(crypt|x86_\w+|old_avx2)\.c$} } map { glob "$_/*.c" }
     qw(src/base src/gguf src/gen src/kv src/engine kernels/cpu);
 our $flags = '-std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror '
     . '-fno-math-errno -ffp-contract=off -Isrc -I. '
@@ -53,7 +53,7 @@ sub check {
     my $dir = tempdir(CLEANUP => 1);
     my $x86 = `$cc -dumpmachine` =~ /^x86_64/;
     local $flags = "$flags -DHAVE_X86_64" if $x86;
-    my @o = objects($dir, $cc, @c, $x86 ? 'kernels/cpu/x86_avx2.c' : ());
+    my @o = objects($dir, $cc, @c, $x86 ? 'kernels/cpu/old_avx2.c' : ());
     for my $main (qw(t/lib/alone.c t/unit/kernels_ops.c t/unit/kernels_quant.c)) {
         my ($name) = $main =~ m{(\w+)\.c$};
         is system("$cc $flags $static -o $dir/$name $main t/lib/model.c @o "

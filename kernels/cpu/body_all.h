@@ -1,0 +1,17 @@
+/*
+ * kernels/cpu/body_all.h - the one text of all kernels. A set's file chooses
+ * its lanes, includes this page and puts CPU_ISA_BODIES into its table.
+ */
+#ifndef KERNELS_CPU_BODY_ALL_H
+#define KERNELS_CPU_BODY_ALL_H
+
+#include "kernels/cpu/body_attend.h"
+#include "kernels/cpu/body_float.h"
+#include "kernels/cpu/body_int.h"
+#include "kernels/cpu/body_row.h"
+#include "kernels/cpu/body_wide.h"
+
+/* Each body's owner adds its functions here. */
+#define CPU_ISA_BODIES
+
+#endif
