@@ -32,8 +32,10 @@ extern "C" {
 
 /* Weight formats; the numbers are those of GGUF. */
 enum kern_type {
-    KERN_F32 = 0, KERN_F16 = 1, KERN_Q4_0 = 2, KERN_Q8_0 = 8,
-    KERN_Q4_K = 12, KERN_Q5_K = 13, KERN_Q6_K = 14, KERN_BF16 = 30
+    KERN_F32 = 0, KERN_F16 = 1, KERN_Q4_0 = 2, KERN_Q4_1 = 3, KERN_Q5_0 = 6,
+    KERN_Q5_1 = 7, KERN_Q8_0 = 8, KERN_Q2_K = 10, KERN_Q3_K = 11,
+    KERN_Q4_K = 12, KERN_Q5_K = 13, KERN_Q6_K = 14, KERN_IQ4_NL = 20,
+    KERN_IQ4_XS = 23, KERN_BF16 = 30, KERN_MXFP4 = 39
 };
 
 /* Memory classes, for the accounts. */

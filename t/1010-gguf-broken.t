@@ -162,7 +162,8 @@ fails 'one row more than the file has', patch('norm.weight.dims', u64(9)),
 fails 'a row that is no whole number of blocks',
     patch('second.weight.dims', u64(33)), qr/33.*multiple of.*32.*Q8_0/;
 for ([1 << 31, 'unknown'], [4, 'unknown'], [41, 'unknown'],
-     [0xffffffff, 'unknown'], [3, 'Q4_1'], [16, 'IQ2_XXS'], [24, 'I8']) {
+     [0xffffffff, 'unknown'], [9, 'Q8_1'], [16, 'IQ2_XXS'], [24, 'I8'],
+     [34, 'TQ1_0']) {
     my ($type, $word) = @$_;
     fails "tensor type $type", patch('first.weight.type', u32($type)),
         qr/'first\.weight': type $type \($word\).*Q6_K/;

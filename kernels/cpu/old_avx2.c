@@ -282,8 +282,9 @@ static void avx2_decode(enum kern_type t, const void *src, float *dst,
     case KERN_Q6_K:
         decode_blocks(KERN_Q6_K, src, 210, dst, n);
         return;
+    default:
+        kern_dequant(t, src, dst, n);
     }
-    kern_dequant(t, src, dst, n);
 }
 
 /* --- products ------------------------------------------------------------ */
@@ -437,10 +438,9 @@ static bool avx2_row(enum kern_type t, const uint8_t *w, size_t ldw,
     case KERN_Q6_K:
         row_blocks(KERN_Q6_K, w, ldw, 210, cols, x, acc);
         return true;
-    case KERN_F32: /* in place already */
-        break;
+    default: /* F32 is in place already */
+        return false;
     }
-    return false;
 }
 
 /* --- norm and activation -------------------------------------------------- */

@@ -10,9 +10,14 @@ bool kern_type_block(enum kern_type t, int32_t *elems, int32_t *bytes)
         enum kern_type type;
         int32_t elems, bytes;
     } blocks[] = {
-        {KERN_F32, 1, 4},      {KERN_F16, 1, 2},      {KERN_BF16, 1, 2},
-        {KERN_Q8_0, 32, 34},   {KERN_Q4_0, 32, 18},   {KERN_Q4_K, 256, 144},
-        {KERN_Q5_K, 256, 176}, {KERN_Q6_K, 256, 210},
+        {KERN_F32, 1, 4},        {KERN_F16, 1, 2},
+        {KERN_BF16, 1, 2},       {KERN_Q8_0, 32, 34},
+        {KERN_Q4_0, 32, 18},     {KERN_Q4_1, 32, 20},
+        {KERN_Q5_0, 32, 22},     {KERN_Q5_1, 32, 24},
+        {KERN_IQ4_NL, 32, 18},   {KERN_MXFP4, 32, 17},
+        {KERN_Q2_K, 256, 84},    {KERN_Q3_K, 256, 110},
+        {KERN_Q4_K, 256, 144},   {KERN_Q5_K, 256, 176},
+        {KERN_Q6_K, 256, 210},   {KERN_IQ4_XS, 256, 136},
     };
 
     for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
@@ -77,6 +82,30 @@ void quant_k_scales(const uint8_t s[12], uint8_t scale[8], uint8_t min[8])
     }
 }
 
+void quant_q3_scales(const uint8_t s[12], int8_t scale[16])
+{
+    for (int j = 0; j < 16; j++) {
+        int low = s[j % 8] >> (j < 8 ? 0 : 4) & 15;
+        int top = s[8 + j % 4] >> 2 * (j / 4) & 3;
+
+        scale[j] = (int8_t)((low | top << 4) - 32);
+    }
+}
+
+void quant_iq4_scales(uint16_t h, const uint8_t l[4], int8_t scale[8])
+{
+    for (int g = 0; g < 8; g++) {
+        int low = l[g / 2] >> g % 2 * 4 & 15, top = h >> 2 * g & 3;
+
+        scale[g] = (int8_t)((low | top << 4) - 32);
+    }
+}
+
+const int8_t quant_iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                     1,    13,   25,  38,  53,  69,  89,  113};
+const int8_t quant_mxfp4_values[16] = {0, 1,  2,  3,  4,  6,  8,  12,
+                                       0, -1, -2, -3, -4, -6, -8, -12};
+
 static float f16_at(const uint8_t *p)
 {
     return quant_f16_f32((uint16_t)(p[0] | p[1] << 8));
@@ -97,6 +126,101 @@ static void decode_q4_0(const uint8_t *b, float *y)
     for (int i = 0; i < 16; i++) {
         y[i] = d * (float)((b[2 + i] & 15) - 8);
         y[i + 16] = d * (float)((b[2 + i] >> 4) - 8);
+    }
+}
+
+static void decode_q4_1(const uint8_t *b, float *y)
+{
+    float d = f16_at(b), m = f16_at(b + 2);
+
+    for (int i = 0; i < 16; i++) {
+        y[i] = d * (float)(b[4 + i] & 15) + m;
+        y[i + 16] = d * (float)(b[4 + i] >> 4) + m;
+    }
+}
+
+/* Values 0 to 31 of Q5_0 and Q5_1; h[4] and q[16] follow each other. */
+static void values_5(const uint8_t *h, uint8_t v[32])
+{
+    const uint8_t *q = h + 4;
+
+    for (int i = 0; i < 32; i++)
+        v[i] = (uint8_t)((q[i % 16] >> i / 16 * 4 & 15) |
+                         (h[i / 8] >> i % 8 & 1) << 4);
+}
+
+static void decode_q5_0(const uint8_t *b, float *y)
+{
+    float d = f16_at(b);
+    uint8_t v[32];
+
+    values_5(b + 2, v);
+    for (int i = 0; i < 32; i++)
+        y[i] = d * (float)(v[i] - 16);
+}
+
+static void decode_q5_1(const uint8_t *b, float *y)
+{
+    float d = f16_at(b), m = f16_at(b + 2);
+    uint8_t v[32];
+
+    values_5(b + 4, v);
+    for (int i = 0; i < 32; i++)
+        y[i] = d * (float)v[i] + m;
+}
+
+/* Thirty-two nibbles that are indexes into a table. */
+static void decode_table(const uint8_t *q, const int8_t *values, float d,
+                         float *y)
+{
+    for (int i = 0; i < 16; i++) {
+        y[i] = d * (float)values[q[i] & 15];
+        y[i + 16] = d * (float)values[q[i] >> 4];
+    }
+}
+
+static void decode_iq4_xs(const uint8_t *b, float *y)
+{
+    float d = f16_at(b);
+    int8_t scale[8];
+
+    quant_iq4_scales((uint16_t)(b[2] | b[3] << 8), b + 4, scale);
+    for (int g = 0; g < 8; g++)
+        decode_table(b + 8 + 16 * g, quant_iq4_values, d * (float)scale[g],
+                     y + 32 * g);
+}
+
+static void decode_q2_k(const uint8_t *b, float *y)
+{
+    float d = f16_at(b + 80), m = f16_at(b + 82);
+
+    for (int g = 0; g < 16; g++, y += 16) { /* sixteen with one scale */
+        const uint8_t *q = b + 16 + g / 8 * 32 + g % 2 * 16;
+        float dg = d * (float)(b[g] & 15), mg = m * (float)(b[g] >> 4);
+        int shift = g / 2 % 4 * 2;
+
+        for (int i = 0; i < 16; i++)
+            y[i] = dg * (float)(q[i] >> shift & 3) - mg;
+    }
+}
+
+static void decode_q3_k(const uint8_t *b, float *y)
+{
+    float d = f16_at(b + 108);
+    int8_t scale[16];
+
+    quant_q3_scales(b + 96, scale);
+    for (int g = 0; g < 16; g++, y += 16) {
+        const uint8_t *h = b + g % 2 * 16;
+        const uint8_t *q = b + 32 + g / 8 * 32 + g % 2 * 16;
+        float dg = d * (float)scale[g];
+        int shift = g / 2 % 4 * 2;
+
+        for (int i = 0; i < 16; i++) {
+            int v = (q[i] >> shift & 3) | (h[i] >> g / 2 & 1) << 2;
+
+            y[i] = dg * (float)(v - 4);
+        }
     }
 }
 
@@ -150,6 +274,30 @@ static void decode_block(enum kern_type t, const uint8_t *b, float *y)
         return;
     case KERN_Q4_0:
         decode_q4_0(b, y);
+        return;
+    case KERN_Q4_1:
+        decode_q4_1(b, y);
+        return;
+    case KERN_Q5_0:
+        decode_q5_0(b, y);
+        return;
+    case KERN_Q5_1:
+        decode_q5_1(b, y);
+        return;
+    case KERN_IQ4_NL:
+        decode_table(b + 2, quant_iq4_values, f16_at(b), y);
+        return;
+    case KERN_IQ4_XS:
+        decode_iq4_xs(b, y);
+        return;
+    case KERN_MXFP4:
+        decode_table(b + 1, quant_mxfp4_values, quant_e8m0_half(b[0]), y);
+        return;
+    case KERN_Q2_K:
+        decode_q2_k(b, y);
+        return;
+    case KERN_Q3_K:
+        decode_q3_k(b, y);
         return;
     case KERN_Q4_K:
         decode_k45(b, NULL, b + 16, y);

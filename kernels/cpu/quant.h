@@ -9,6 +9,21 @@
  *         d * q[i]
  *   Q4_0  32 elements, 18 bytes: f16 d, uint8 q[16]
  *         d * (nibble - 8); low nibbles are elements 0-15, high ones 16-31
+ *   Q4_1  32 elements, 20 bytes: f16 d, f16 m, uint8 q[16]
+ *         d * nibble + m, nibbles as in Q4_0
+ *   Q5_0  32 elements, 22 bytes: f16 d, uint8 h[4], uint8 q[16]
+ *         d * (value - 16): the nibble as in Q4_0, and 16 for bit i of h
+ *   Q5_1  32 elements, 24 bytes: f16 d, f16 m, uint8 h[4], uint8 q[16]
+ *         d * value + m, value as in Q5_0
+ *   Q2_K  256 elements, 84 bytes: uint8 s[16], uint8 q[64], f16 d, f16 m;
+ *         two halves of 128 with 32 bytes of q each, quarter c of a half is
+ *         bits 2c and 2c + 1 of them:
+ *         (d * (low nibble of s[i / 16])) * value - (m * (high nibble))
+ *   Q3_K  256 elements, 110 bytes: uint8 h[32], uint8 q[64], uint8 s[12],
+ *         f16 d; q as in Q2_K; bit i / 32 of h[i % 32] is worth 4:
+ *         (d * (scale_j - 32)) * (value - 4), j = i / 16. scale_j is a nibble
+ *         of s[j % 8] (low for j < 8) and above it bits 2k and 2k + 1 of
+ *         s[8 + j % 4], k = j / 4
  *   Q4_K  256 elements, 144 bytes: f16 d, f16 m, uint8 s[12], uint8 q[128]
  *         eight groups g of 32; groups 2p and 2p+1 are the low and the high
  *         nibbles of q[32p..32p+31]: (d * scale_g) * nibble - (m * min_g).
@@ -23,6 +38,16 @@
  *         Quarter c (32 elements) of a half takes the low (c < 2) or high
  *         nibbles of l[32 * (c % 2)...] and bits 2c, 2c+1 of h as 16 and 32:
  *         (d * s[i / 16]) * (value - 32)
+ *   IQ4_NL 32 elements, 18 bytes: as Q4_0, but d * values[nibble]: the table
+ *         quant_iq4_values
+ *   IQ4_XS 256 elements, 136 bytes: f16 d, uint16 h, uint8 l[4], uint8
+ *         q[128]; eight groups g of 32 with 16 bytes of q each, nibbles as in
+ *         Q4_0: (d * (scale_g - 32)) * values[nibble]. scale_g is the low (g
+ *         even) or high nibble of l[g / 2] and above it bits 2g and 2g + 1 of
+ *         h
+ *   MXFP4 32 elements, 17 bytes: uint8 e, uint8 q[16], nibbles as in Q4_0:
+ *         2^(e - 128) * quant_mxfp4_values[nibble]: twice the number of four
+ *         bits (E2M1) times half the scale (E8M0); e = 255 is no NaN here
  *   F32, F16, BF16: one element a block; BF16 is the upper half of an f32
  *
  * Source: the GGUF tensor encodings of the ggml project (ggml-common.h,
@@ -61,6 +86,24 @@ uint16_t quant_f32_f16(float f);
 
 /* Scales and minimums of the eight groups of a K block, from its 12 bytes. */
 void quant_k_scales(const uint8_t s[12], uint8_t scale[8], uint8_t min[8]);
+
+/* The sixteen scales of a Q3_K block from its 12 bytes, and the eight of an
+ * IQ4_XS block from its fields; 32 is taken off: -32 to 31. */
+void quant_q3_scales(const uint8_t s[12], int8_t scale[16]);
+void quant_iq4_scales(uint16_t h, const uint8_t l[4], int8_t scale[8]);
+
+/* What a nibble stands for in IQ4_NL and IQ4_XS; in MXFP4, doubled. */
+extern const int8_t quant_iq4_values[16], quant_mxfp4_values[16];
+
+/* 2^(e - 128), the factor of an MXFP4 block; subnormal for e < 2. */
+static inline float quant_e8m0_half(uint8_t e)
+{
+    uint32_t bits = e < 2 ? (uint32_t)0x00200000 << e : (uint32_t)(e - 1) << 23;
+    float f;
+
+    memcpy(&f, &bits, sizeof(f));
+    return f;
+}
 
 /* Bytes of n elements; n is a multiple of the block. */
 size_t quant_bytes(enum kern_type t, size_t n);

@@ -117,7 +117,8 @@ static enum st tensor_size(const struct gguf *g, struct gguf_tensor *t,
     if (!type_known(type))
         return err_set(e, ST_UNSUPPORTED, g->path,
                        "tensor '%.*s': type %u (%s) is not supported; F32, "
-                       "F16, BF16, Q8_0, Q4_0, Q4_K, Q5_K and Q6_K are",
+                       "F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2_K to "
+                       "Q6_K, IQ4_NL, IQ4_XS and MXFP4 are",
                        NAME(t), type, name ? name : "unknown");
     t->type = (enum gguf_type)type;
     gguf_block(t->type, &elems, &bytes);

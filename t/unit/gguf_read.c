@@ -71,6 +71,11 @@ static void blocks(void)
         {GGUF_BF16, "BF16", 1, 2},     {GGUF_Q8_0, "Q8_0", 32, 34},
         {GGUF_Q4_0, "Q4_0", 32, 18},   {GGUF_Q4_K, "Q4_K", 256, 144},
         {GGUF_Q5_K, "Q5_K", 256, 176}, {GGUF_Q6_K, "Q6_K", 256, 210},
+        {GGUF_Q4_1, "Q4_1", 32, 20},   {GGUF_Q5_0, "Q5_0", 32, 22},
+        {GGUF_Q5_1, "Q5_1", 32, 24},   {GGUF_Q2_K, "Q2_K", 256, 84},
+        {GGUF_Q3_K, "Q3_K", 256, 110}, {GGUF_MXFP4, "MXFP4", 32, 17},
+        {GGUF_IQ4_NL, "IQ4_NL", 32, 18},
+        {GGUF_IQ4_XS, "IQ4_XS", 256, 136},
     };
 
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {

@@ -1,7 +1,8 @@
 /*
  * Block formats: a few blocks computed by hand from the definitions in
  * quant.h, blocks decoded by an independent numpy script
- * (t/data/kernels/blocks.txt), f16 over all its values.
+ * (t/data/kernels/blocks.txt), blocks that ggml quantised and decoded
+ * (peer-blocks.txt), f16 over all its values.
  */
 #include "kernels/cpu/quant.h"
 #include "t/lib/tap.h"
@@ -120,11 +121,36 @@ static size_t unhex(const char *s, uint8_t *out, size_t cap)
     return n;
 }
 
-static void test_file(const char *path)
+/* f32 bits: numbers of at most eight hex digits, "*n" for n times the same,
+ * perhaps spaces between them. Returns how many. */
+static size_t floats(const char *s, float *out, size_t cap)
+{
+    size_t n = 0;
+
+    while (*s && *s != '\n') {
+        size_t digits = strspn(s, "0123456789abcdef"), times = 1;
+        char one[9] = {0};
+        uint32_t v;
+
+        digits = digits < 8 ? digits : 8;
+        memcpy(one, s, digits);
+        v = (uint32_t)strtoul(one, NULL, 16);
+        s += digits;
+        if (*s == '*')
+            times = strtoul(s + 1, (char **)&s, 10);
+        s += *s == ' ';
+        BUG_ON(!digits || !times || times > cap - n);
+        for (; times; times--)
+            memcpy(out + n++, &v, 4);
+    }
+    return n;
+}
+
+static void test_file(const char *path, int want_blocks, const char *whose)
 {
     static char line[4096];
     FILE *f = fopen(path, "r");
-    uint8_t block[256], raw[1024];
+    uint8_t block[256];
     float want[QUANT_MAX_ELEMS];
     struct kern *k;
     struct err e;
@@ -144,14 +170,7 @@ static void test_file(const char *path)
         t = (enum kern_type)strtol(line, &hex, 10);
         bytes = unhex(hex + 1, block, sizeof(block));
         BUG_ON(!fgets(line, sizeof(line), f));
-        n = unhex(line, raw, sizeof(raw)) / 4;
-        for (size_t i = 0; i < n; i++) {
-            uint32_t v = (uint32_t)raw[4 * i] << 24 |
-                         (uint32_t)raw[4 * i + 1] << 16 |
-                         (uint32_t)raw[4 * i + 2] << 8 | raw[4 * i + 3];
-
-            memcpy(want + i, &v, 4);
-        }
+        n = floats(line, want, QUANT_MAX_ELEMS);
         blocks++;
         if (quant_bytes(t, n) != bytes || !decodes(t, block, want, n)) {
             bad++;
@@ -164,8 +183,8 @@ static void test_file(const char *path)
     }
     fclose(f);
     kern_free(k);
-    is_int(blocks, 24, "24 blocks of eight formats");
-    is_int(bad, 0, "decoded as numpy does");
+    is_int(blocks, want_blocks, "%d blocks", want_blocks);
+    is_int(bad, 0, "decoded as %s does", whose);
 }
 
 /* f16 by the definition of IEEE 754 binary16. */
@@ -229,14 +248,16 @@ static void test_types(void)
 
     ok(kern_type_block(KERN_Q4_K, &e, &b) && e == 256 && b == 144,
        "Q4_K is 144 bytes for 256");
-    ok(!kern_type_block((enum kern_type)3, &e, &b), "type 3 is not read");
+    ok(!kern_type_block((enum kern_type)4, &e, &b), "type 4 is not read");
+    ok(!kern_type_block((enum kern_type)16, &e, &b), "nor is IQ2_XXS");
 }
 
 int main(void)
 {
     test_types();
     test_hand();
-    test_file("t/data/kernels/blocks.txt");
+    test_file("t/data/kernels/blocks.txt", 24, "numpy");
+    test_file("t/data/kernels/peer-blocks.txt", 217, "ggml");
     test_f16();
     test_f16_rounding();
     return done();
