@@ -49,17 +49,31 @@ struct kern_mat { /* a weight matrix [rows][cols]; cols % block == 0 */
     struct kern_buf *buf;
     enum kern_type type;
     int32_t rows, cols;
+    int32_t packed; /* 1: the backend's layout (pack), 0: the file's */
 };
 
-struct kern_kv { /* keys and values of all layers */
-    struct kern_buf *k, *v; /* f16 [layer][page][kv_head][KV_PAGE][head_dim] */
+/*
+ * Keys and values of all layers, [layer][page][kv_head] parts of
+ * kern_kv_head_bytes. In a part, positions of keys are neighbours:
+ *   F16   k f16 [head_dim][KV_PAGE], v f16 [KV_PAGE][head_dim]
+ *   Q8_0  k i8 [head_dim][KV_PAGE], then f16 scales
+ *         [ceil(head_dim / 32)][KV_PAGE]; v i8 [KV_PAGE][head_dim], then f16
+ *         scales [KV_PAGE][ceil(head_dim / 32)]
+ */
+struct kern_kv {
+    struct kern_buf *k, *v;
     int32_t layers, pages, kv_heads, head_dim;
+    enum kern_type type; /* KERN_F16 or KERN_Q8_0 */
 };
+
+/* Bytes of one head's part of one page, of keys and of values alike. */
+size_t kern_kv_head_bytes(enum kern_type type, int32_t head_dim);
 
 struct kern_rope {
     struct kern_buf *inv; /* f64 [dims / 2]: inverse frequencies, factors in */
     int32_t dims;         /* rotated components of a head, even */
     int32_t neox;         /* 1: halves (i, i + dims/2); 0: neighbours */
+    float mscale;         /* factor of cos and sin; 1 but for yarn */
 };
 
 /* The rows of one step, host memory, borrowed for the call of begin. */
@@ -75,6 +89,46 @@ struct kern_rows {
     const int32_t *out;   /* [n_out] row indexes, ascending */
 };
 
+/*
+ * Up to three products of the same rows. w's rows are output features:
+ * dst[rows][w->rows] = x[rows][w->cols] . w^T (+ bias). No dst is x.
+ */
+struct kern_mm {
+    const struct kern_buf *x; /* f32 [rows][cols], unchanged */
+    int32_t rows;
+    const struct kern_buf *norm; /* f32 [cols]: x is RMS-normed first, NULL:
+                                  * it is taken as it is */
+    float eps;                   /* of that norm */
+    int32_t n;                   /* products: 1 to 3 */
+    struct kern_mm_out {
+        struct kern_buf *dst;
+        const struct kern_mat *w;
+        const struct kern_buf *bias; /* f32 [w->rows] or NULL */
+    } out[3];
+    int32_t add; /* 1: dst += the product */
+    int32_t glu; /* 1, n == 2: out[0].dst = silu(product 0) * product 1 and
+                  * out[1].dst is not looked at */
+};
+
+/*
+ * Attention of the step's rows in one layer: an optional RMS norm of each
+ * head of q and key, rotation at the rows' positions, all rows' keys and
+ * values stored, then each row attends causally to positions 0 to its own of
+ * its sequence. q and key may be changed.
+ */
+struct kern_attention {
+    struct kern_buf *dst;       /* f32 [n][heads][head_dim], not q */
+    struct kern_buf *q;         /* f32 [n][heads][head_dim] */
+    struct kern_buf *key;       /* f32 [n][kv_heads][head_dim] */
+    const struct kern_buf *val; /* f32 [n][kv_heads][head_dim] */
+    const struct kern_kv *kv;
+    int32_t layer, heads;
+    float scale; /* of the scores */
+    const struct kern_buf *q_norm, *k_norm; /* f32 [head_dim] or NULL */
+    float eps;
+    const struct kern_rope *rope;
+};
+
 struct kern;
 struct kern_ops {
     void (*free)(struct kern *k);
@@ -85,6 +139,15 @@ struct kern_ops {
      * buf_free): used in place or copied, as the backend likes. */
     struct kern_buf *(*weights)(struct kern *k, const void *host,
                                 size_t bytes);
+    /*
+     * Weights in the backend's own layout: bytes of a matrix in it, and one
+     * matrix from the file's layout into it, with all threads. src is read
+     * once, front to back; dst is written the same way.
+     */
+    size_t (*pack_bytes)(struct kern *k, enum kern_type type, int32_t rows,
+                         int32_t cols);
+    void (*pack)(struct kern *k, void *dst, const void *src,
+                 enum kern_type type, int32_t rows, int32_t cols);
     void (*buf_free)(struct kern *k, struct kern_buf *b); /* NULL ok */
     void (*upload)(struct kern *k, struct kern_buf *dst, size_t off,
                    const void *src, size_t bytes);
@@ -133,6 +196,7 @@ struct kern_ops {
 struct kern {
     const struct kern_ops *ops;
     char name[32];               /* kernel set: "cpu-ref", "cpu-avx2" */
+    const char *layout;          /* of packed weights: "rows16-1" */
     size_t bytes[KERN_CLASSES];  /* allocated now, per class */
 };
 
@@ -143,14 +207,25 @@ struct kern {
  * attention differs by less than 2e-6 of the largest value of its kind;
  * decoding and the f16 of the cache are the same everywhere.
  */
-enum kern_cpu_set { KERN_CPU_AUTO, KERN_CPU_REF, KERN_CPU_AVX2 };
+enum kern_cpu_set {
+    KERN_CPU_AUTO, KERN_CPU_REF, KERN_CPU_AVX2, KERN_CPU_AVX512, KERN_CPU_NEON
+};
+
+struct kern_cpu_config {
+    int threads; /* 1-256, the caller's included */
+    enum kern_cpu_set set;
+    const int *cpus; /* [n_cpus] borrowed: thread i is pinned to the i-th, the
+                      * caller (thread 0) at its first operation */
+    int n_cpus;      /* 0: nobody is pinned; else at least `threads` */
+};
 
 /*
- * The CPU backend.
- *   threads  1-256, the caller's included
- * Errors: ST_UNSUPPORTED when the named set cannot run here, ST_NOMEM.
+ * The CPU backend. KERN_CPU_AUTO looks at the environment: PENSTOCK_CPU names
+ * a set (ref, avx2, avx512, neon).
+ * Errors: ST_UNSUPPORTED when the named set cannot run here, ST_INVALID when
+ * PENSTOCK_CPU is none of them, ST_NOMEM.
  */
-enum st kern_cpu_new(struct kern **out, int threads, enum kern_cpu_set set,
+enum st kern_cpu_new(struct kern **out, const struct kern_cpu_config *c,
                      struct err *e) MUST_CHECK;
 void kern_free(struct kern *k); /* NULL ok */
 

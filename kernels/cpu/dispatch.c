@@ -1,6 +1,8 @@
 /* Choosing a kernel set, and the memory of the CPU backend. */
 #include "kernels/cpu/cpu.h"
 
+#include "kernels/cpu/pack.h"
+
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -34,27 +36,38 @@ static const struct cpu_set *choose(enum kern_cpu_set set)
     return set == KERN_CPU_AVX2 ? NULL : &cpu_set_ref;
 }
 
-enum st kern_cpu_new(struct kern **out, int threads, enum kern_cpu_set set,
+size_t kern_kv_head_bytes(enum kern_type type, int32_t head_dim)
+{
+    size_t dim = (size_t)head_dim;
+
+    BUG_ON(head_dim < 1 || (type != KERN_F16 && type != KERN_Q8_0));
+    if (type == KERN_F16)
+        return dim * KV_PAGE * 2;
+    return (dim + (dim + 31) / 32 * 2) * KV_PAGE;
+}
+
+enum st kern_cpu_new(struct kern **out, const struct kern_cpu_config *conf,
                      struct err *e)
 {
-    const struct cpu_set *s = choose(set);
+    const struct cpu_set *s = choose(conf->set);
     struct cpu *c;
     enum st st;
 
     *out = NULL;
-    BUG_ON(threads < 1 || threads > POOL_MAX);
+    BUG_ON(conf->threads < 1 || conf->threads > POOL_MAX);
     if (!s)
         return err_set(e, ST_UNSUPPORTED, "kernels",
                        "this machine lacks AVX2, FMA or F16C; the portable "
                        "kernels run everywhere");
     c = mem_new(struct cpu);
-    st = pool_new(&c->pool, threads, e);
+    st = pool_new(&c->pool, conf->threads, e);
     if (st) {
         free(c);
         return st;
     }
     c->set = s;
     c->k.ops = &cpu_ops;
+    c->k.layout = PACK_LAYOUT;
     snprintf(c->k.name, sizeof(c->k.name), "%s", s->name);
     *out = &c->k;
     return ST_OK;

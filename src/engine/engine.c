@@ -288,11 +288,15 @@ static void make_fingerprint(struct sched *s, const struct gguf *g)
 static enum st open_all(struct sched *s, const struct gguf *g,
                         const struct engine_config *c, struct err *e)
 {
+    struct kern_cpu_config kc = {
+        .threads = engine_threads(c),
+        .set = c->set,
+    };
     int32_t pages = 0;
     enum st st = check_config(c, e);
 
     if (!st)
-        st = kern_cpu_new(&s->kern, engine_threads(c), c->set, e);
+        st = kern_cpu_new(&s->kern, &kc, e);
     if (!st)
         st = model_open(&s->model, g, s->kern, e);
     if (!st)

@@ -217,6 +217,7 @@ enum st model_rope(struct model *m, int32_t neox, struct err *e)
     k->ops->upload(k, m->rope.inv, 0, inv, bytes);
     m->rope.dims = dims;
     m->rope.neox = neox;
+    m->rope.mscale = 1;
     return ST_OK;
 }
 

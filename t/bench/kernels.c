@@ -49,7 +49,7 @@ static void bench_type(struct kern *k, size_t i, size_t mib)
     int32_t outs = (int32_t)((mib << 20) / row);
     size_t bytes = row * (size_t)outs;
     uint8_t *w = malloc(bytes);
-    struct kern_mat m = {NULL, types[i].type, outs, COLS};
+    struct kern_mat m = {NULL, types[i].type, outs, COLS, 0};
     struct kern_buf *x = get(k, (size_t)COLS * MANY * 4);
     struct kern_buf *y = get(k, (size_t)outs * MANY * 4);
     double one, many;
@@ -73,7 +73,8 @@ static void bench_attend(struct kern *k)
     enum { HEADS = 32, KVH = 8, HD = 128, PAGES = 64 };
     int32_t pages[PAGES], zero = 0, pos = PAGES * KV_PAGE - 1;
     size_t n = (size_t)PAGES * KVH * KV_PAGE * HD * 2;
-    struct kern_kv kv = {get(k, n), get(k, n), 1, PAGES, KVH, HD};
+    struct kern_kv kv = {get(k, n), get(k, n), 1, PAGES, KVH, HD,
+                         KERN_F16};
     struct kern_buf *q = get(k, HEADS * HD * 4), *o = get(k, HEADS * HD * 4);
     struct kern_rows r = {.n = 1, .ids = &zero, .pos = &pos, .seq = &zero,
                           .n_seqs = 1, .max_pages = PAGES, .pages = pages};
@@ -100,6 +101,7 @@ static void bench_attend(struct kern *k)
 int main(int argc, char **argv)
 {
     int64_t threads = 1, mib = 64;
+    struct kern_cpu_config c = {1, KERN_CPU_AUTO, NULL, 0};
     struct kern *k;
     struct err e;
 
@@ -109,7 +111,8 @@ int main(int argc, char **argv)
         fputs("usage: kernels [THREADS 1-256 [MIB 1-512]]\n", stderr);
         return 2;
     }
-    if (kern_cpu_new(&k, (int)threads, KERN_CPU_AUTO, &e)) {
+    c.threads = (int)threads;
+    if (kern_cpu_new(&k, &c, &e)) {
         fprintf(stderr, "%s\n", e.text);
         return 1;
     }

@@ -108,7 +108,7 @@ static struct model *model_new(struct kern *k)
         m->w[i] = (struct kern_mat){
             k->ops->weights(k, weights[i].data,
                             quant_bytes(weights[i].type, n)),
-            weights[i].type, weights[i].rows, weights[i].cols};
+            weights[i].type, weights[i].rows, weights[i].cols, 0};
     }
     m->x = get(k, DIM);
     m->n = get(k, DIM);
@@ -129,10 +129,11 @@ static struct model *model_new(struct kern *k)
     k->ops->upload(k, m->bias, 0, norm, sizeof(norm));
     for (int i = 0; i < HD / 2; i++)
         inv[i] = pow(10000, -2.0 * i / HD);
-    m->rope = (struct kern_rope){get(k, HD), HD, 1};
+    m->rope = (struct kern_rope){get(k, HD), HD, 1, 1};
     k->ops->upload(k, m->rope.inv, 0, inv, sizeof(inv));
     m->kv = (struct kern_kv){k->ops->alloc(k, kv, KERN_KV),
-                             k->ops->alloc(k, kv, KERN_KV), 2, PAGES, KVH, HD};
+                             k->ops->alloc(k, kv, KERN_KV), 2, PAGES, KVH, HD,
+                             KERN_F16};
     BUG_ON(!m->kv.k || !m->kv.v);
     return m;
 }
@@ -237,11 +238,12 @@ static bool test_set(enum kern_cpu_set set, int n, float (*want)[VOCAB])
     int odd = 0;
 
     for (int t = 0; t < n; t++) {
+        struct kern_cpu_config c = {runs[t].threads, set, NULL, 0};
         struct kern *k;
         struct model *m;
         struct err e;
 
-        if (kern_cpu_new(&k, runs[t].threads, set, &e)) {
+        if (kern_cpu_new(&k, &c, &e)) {
             ok(e.st == ST_UNSUPPORTED, "%s", e.text);
             printf("# SET %d NOT TESTED on this machine\n", (int)set);
             return false;

@@ -88,7 +88,7 @@ static void test_rows(void)
 {
     int32_t pos[5] = {0}, pages[1] = {0};
     float *t = noise(11 * 9, 1), *g, *x = noise(5 * 9, 1);
-    struct kern_mat m = {put(t, 11 * 9 * 4), KERN_F32, 11, 9};
+    struct kern_mat m = {put(t, 11 * 9 * 4), KERN_F32, 11, 9, 0};
     struct kern_buf *d = put(NULL, 5 * 9 * 4), *bx = put(x, 5 * 9 * 4);
     int same = 0;
 
@@ -241,7 +241,7 @@ static void matmul_case(enum kern_type t, int32_t outs, int32_t cols,
     float *w = calloc(nw, 4), *x = noise(nx, 1), *bias = noise(outs, 1), *g;
     double *want = calloc(ny, sizeof(*want)), scale = 0;
     struct kern_buf *bx, *by = put(NULL, ny * 4), *bb = put(bias, outs * 4);
-    struct kern_mat m = {NULL, t, outs, cols};
+    struct kern_mat m = {NULL, t, outs, cols, 0};
 
     fill_blocks(t, blocks, nw);
     kern_dequant(t, blocks, w, nw);
@@ -306,7 +306,7 @@ static void test_rope(void)
         float *x = noise(N * H * D, 2), *w = noise(D, 1), *g;
         double inv[12], want[N * H * D];
         struct kern_buf *bx = put(x, N * H * D * 4), *bw = put(w, D * 4);
-        struct kern_rope rope = {NULL, dims, neox};
+        struct kern_rope rope = {NULL, dims, neox, 1};
 
         for (int i = 0; i < half; i++)
             inv[i] = pow(10000, -2.0 * i / dims);
@@ -355,7 +355,7 @@ static void attend_case(int32_t heads, int32_t kvh, int32_t dim, int32_t len)
     float *k = noise(2 * (size_t)len * row, 1.5f);
     float *v = noise(2 * (size_t)len * row, 1), *q = noise(qn, 1), *g;
     struct kern_kv kv = {put(NULL, kvn * 2), put(NULL, kvn * 2),
-                         LAYERS, PAGES, kvh, dim};
+                         LAYERS, PAGES, kvh, dim, KERN_F16};
     struct kern_buf *bq = put(q, qn * 4), *bo = put(NULL, qn * 4);
     double *want = calloc(qn, sizeof(*want)), *p = calloc((size_t)len, 8);
     int32_t last[2] = {len - 1, len / 2};
@@ -470,15 +470,17 @@ static void test_all(void)
 
 int main(void)
 {
+    const struct kern_cpu_config ref = {2, KERN_CPU_REF, NULL, 0};
+    const struct kern_cpu_config avx2 = {2, KERN_CPU_AVX2, NULL, 0};
     struct err e;
 
-    if (!ok(!kern_cpu_new(&kr, 2, KERN_CPU_REF, &e), "reference backend"))
+    if (!ok(!kern_cpu_new(&kr, &ref, &e), "reference backend"))
         return done();
     is_str(kr->name, "cpu-ref", "its name");
     test_all();
     kern_free(kr);
     kern_free(NULL);
-    if (kern_cpu_new(&kr, 2, KERN_CPU_AVX2, &e)) {
+    if (kern_cpu_new(&kr, &avx2, &e)) {
         ok(e.st == ST_UNSUPPORTED, "no AVX2 here: %s", e.text);
         printf("# AVX2 KERNELS NOT TESTED on this machine\n");
         return done();

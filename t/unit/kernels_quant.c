@@ -26,7 +26,7 @@ static bool embeds(struct kern *k, enum kern_type t, const void *b,
     struct kern_rows r = {.n = 1, .ids = &zero, .pos = &zero, .seq = &zero,
                           .n_seqs = 1, .max_pages = 1, .pages = &zero};
     struct kern_mat m = {k->ops->weights(k, b, quant_bytes(t, n)), t, 1,
-                         (int32_t)n};
+                         (int32_t)n, 0};
     struct kern_buf *d = k->ops->alloc(k, n * 4, KERN_WORKSPACE);
     float got[QUANT_MAX_ELEMS];
 
@@ -152,13 +152,14 @@ static void test_file(const char *path, int want_blocks, const char *whose)
     FILE *f = fopen(path, "r");
     uint8_t block[256];
     float want[QUANT_MAX_ELEMS];
+    const struct kern_cpu_config c = {1, KERN_CPU_AVX2, NULL, 0};
     struct kern *k;
     struct err e;
     int blocks = 0, bad = 0;
 
     if (!ok(f, "%s is there", path))
         return;
-    if (kern_cpu_new(&k, 1, KERN_CPU_AVX2, &e))
+    if (kern_cpu_new(&k, &c, &e))
         printf("# AVX2 DECODERS NOT TESTED: %s\n", e.text);
     while (fgets(line, sizeof(line), f)) {
         char *hex;
