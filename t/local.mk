@@ -122,6 +122,8 @@ t_unit_kernels_pool_LDADD = libp_kernels.a libp_base.a
 t_unit_kernels_ops_LDADD = $(P_KERN_LIBS) libp_base.a
 t_unit_kernels_quant_LDADD = $(P_KERN_LIBS) libp_base.a
 t_unit_kernels_onetext_LDADD = $(P_KERN_LIBS) libp_base.a
+unit_tests += t/unit/kernels_float
+t_unit_kernels_float_LDADD = $(P_KERN_LIBS) libp_base.a
 # not built by default: make t/bench/kernels
 EXTRA_PROGRAMS = t/bench/kernels
 t_bench_kernels_LDADD = $(P_KERN_LIBS) libp_base.a

@@ -12,6 +12,6 @@
 #include "kernels/cpu/body_wide.h"
 
 /* Each body's owner adds its functions here. */
-#define CPU_ISA_BODIES
+#define CPU_ISA_BODIES .product = float_product,
 
 #endif

@@ -31,6 +31,8 @@
  *   vf_top(v)                      one float: the largest
  *   vf_f16(p) vf_bf16(p)           f32 of 16 f16 or bf16 at p
  *   vf_to_f16(p, v)                16 f16 to p, ties to even
+ *   vf_pair0(p) vf_pair1(p)        f32 of the first and the second of each of
+ *                                  16 pairs of bf16 at p
  *   vf_u8(p) vf_i8(p)              f32 of 16 bytes at p
  *   vf_of(vi)                      f32 of i32, rounded to nearest even
  *   vi_of(v)                       i32 of f32, ties to even; |v| < 2^31
@@ -49,6 +51,9 @@
  *   vb_fetch(p)                    will be read soon; p need not be valid
  *   LANES_ROWS                     activation rows of a product kept in
  *                                  registers at once
+ *   LANES_FLOAT_ROWS (1 to 6), LANES_FLOAT_TILES (1 or 2)
+ *                                  rows and tiles of a float product whose
+ *                                  sums are in registers at once
  */
 #ifndef KERNELS_CPU_LANES_H
 #define KERNELS_CPU_LANES_H

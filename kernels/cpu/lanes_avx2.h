@@ -5,6 +5,8 @@
 #include <immintrin.h>
 
 #define LANES_ROWS 2
+#define LANES_FLOAT_ROWS 6
+#define LANES_FLOAT_TILES 1
 
 typedef struct {
     __m256 a, b;
@@ -196,6 +198,24 @@ INLINE vf vf_bf16(const void *p)
     const uint8_t *s = p;
 
     return vf_two(vf_bf16_8(s), vf_bf16_8(s + 16));
+}
+
+INLINE vf vf_pair0(const void *p)
+{
+    const __m256i *s = p;
+    __m256i a = _mm256_slli_epi32(_mm256_loadu_si256(s), 16);
+    __m256i b = _mm256_slli_epi32(_mm256_loadu_si256(s + 1), 16);
+
+    return vf_two(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
+}
+
+INLINE vf vf_pair1(const void *p)
+{
+    const __m256i upper = _mm256_set1_epi32(-0x10000), *s = p;
+    __m256i a = _mm256_and_si256(_mm256_loadu_si256(s), upper);
+    __m256i b = _mm256_and_si256(_mm256_loadu_si256(s + 1), upper);
+
+    return vf_two(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
 }
 
 INLINE void vf_to_f16(void *p, vf v)

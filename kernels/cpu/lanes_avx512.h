@@ -5,6 +5,8 @@
 #include <immintrin.h>
 
 #define LANES_ROWS 4
+#define LANES_FLOAT_ROWS 6
+#define LANES_FLOAT_TILES 2
 
 typedef __m512 vf;
 typedef __m512i vi;
@@ -127,6 +129,19 @@ INLINE vf vf_bf16(const void *p)
     __m512i v = _mm512_cvtepu16_epi32(_mm256_loadu_si256(p));
 
     return _mm512_castsi512_ps(_mm512_slli_epi32(v, 16));
+}
+
+INLINE vf vf_pair0(const void *p)
+{
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_loadu_si512(p), 16));
+}
+
+INLINE vf vf_pair1(const void *p)
+{
+    const __m512i upper = _mm512_set1_epi32(-0x10000);
+
+    return _mm512_castsi512_ps(
+        _mm512_and_si512(_mm512_loadu_si512(p), upper));
 }
 
 INLINE void vf_to_f16(void *p, vf v)

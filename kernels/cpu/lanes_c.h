@@ -7,6 +7,8 @@
 #include <math.h>
 
 #define LANES_ROWS 1
+#define LANES_FLOAT_ROWS 1
+#define LANES_FLOAT_TILES 1
 
 typedef struct {
     float l[LANES];
@@ -190,16 +192,39 @@ INLINE vf vf_f16(const void *p)
     return r;
 }
 
+INLINE float vb_bf16(const void *p, int i)
+{
+    uint32_t bits = (uint32_t)vb_u16(p, i) << 16;
+    float f;
+
+    memcpy(&f, &bits, sizeof(f));
+    return f;
+}
+
 INLINE vf vf_bf16(const void *p)
 {
     vf r;
 
     EACH(i)
-    {
-        uint32_t bits = (uint32_t)vb_u16(p, i) << 16;
+    r.l[i] = vb_bf16(p, i);
+    return r;
+}
 
-        memcpy(&r.l[i], &bits, sizeof(bits));
-    }
+INLINE vf vf_pair0(const void *p)
+{
+    vf r;
+
+    EACH(i)
+    r.l[i] = vb_bf16(p, 2 * i);
+    return r;
+}
+
+INLINE vf vf_pair1(const void *p)
+{
+    vf r;
+
+    EACH(i)
+    r.l[i] = vb_bf16(p, 2 * i + 1);
     return r;
 }
 

@@ -12,8 +12,8 @@
  * Notation: [16] is one number per row of the tile. "Quad v" are columns 4v
  * to 4v + 3 of 32, four bytes per row, so 64 bytes: [16][4].
  *
- *   F32          per column: f32 [16]
- *   F16, BF16    per two columns: [16][2]; an odd last column is paired with
+ *   F32, F16     per column: [16]
+ *   BF16         per two columns: [16][2]; an odd last column is paired with
  *                zeros
  *   Q8_0         f16 d[16]; quads 0-7 of q + 128
  *   Q4_0         f16 d[16]; four times 64 bytes: low nibbles quad v, high
