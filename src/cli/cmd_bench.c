@@ -3,25 +3,32 @@
 #include "base/thread.h"
 #include "cli/cli.h"
 #include "cli/load.h"
+#include "cli/reads.h"
 #include "json/write.h"
 
 #include <getopt.h>
 
-#define READ_BYTES ((size_t)256 << 20)
-#define READ_RUNS 5
-#define READ_PASSES 8 /* long enough for threads to find their CPUs */
+#define RUNS_MAX 100
 #define THREADS_MAX 256
+#define READS 5 /* before the model is there, and after */
+#define CHUNK 512 /* rows of a step: nobody waits for it */
 
 struct bench {
     const char *model;
     struct engine_config config;
-    int64_t prompt, tokens;
+    int64_t prompt, tokens, depth, runs;
     bool json;
 
     struct load load;
-    double prefill, decode;   /* tokens/s of all sequences together */
-    uint64_t bytes;           /* of weights, per step */
-    double bandwidth;         /* bytes/s */
+    int32_t vocab;
+    double prefill[RUNS_MAX], decode[RUNS_MAX]; /* tokens/s, all sequences */
+    uint64_t bytes;                             /* of weights, per step */
+    struct reads reads;
+};
+
+/* What is printed, of all runs. */
+struct figure {
+    double median, least, most;
 };
 
 static const char help[] =
@@ -29,9 +36,12 @@ static const char help[] =
     "Prefill and decode speed, bytes of weights read per token, and the share\n"
     "of the measured memory bandwidth that decoding uses.\n\n"
     "  -m, --model=FILE    a GGUF file\n"
-    "  -p, --prompt=N      prompt tokens [256]\n"
-    "  -n, --tokens=N      generated tokens, at least 2 [64]\n"
+    "  -p, --prompt=N      prompt tokens, 0: no prefill figure [256]\n"
+    "  -n, --tokens=N      generated tokens, 0: no decode figure [64]\n"
+    "  -d, --depth=N       tokens before the generated ones [as -p, at least "
+    "1]\n"
     "      --parallel=K    sequences at a time [1]\n"
+    "      --runs=N        runs, after one for warmth; medians count [3]\n"
     "      --backend=NAME  cpu [cpu]\n"
     "      --kernels=NAME  auto, ref or avx2 [auto]\n"
     "  -t, --threads=N     threads, 0 for one per CPU [0]\n"
@@ -47,12 +57,20 @@ static const char *option(struct bench *b, int c)
         b->model = optarg;
         break;
     case 'p':
-        if (!num_parse_i64(optarg, strlen(optarg), 1, 1 << 24, &b->prompt))
-            return "-p takes a number over 0";
+        if (!num_parse_i64(optarg, strlen(optarg), 0, 1 << 22, &b->prompt))
+            return "-p takes a number";
         break;
     case 'n':
-        if (!num_parse_i64(optarg, strlen(optarg), 2, 1 << 24, &b->tokens))
-            return "-n takes a number over 1";
+        if (!num_parse_i64(optarg, strlen(optarg), 0, 1 << 22, &b->tokens))
+            return "-n takes a number";
+        break;
+    case 'd':
+        if (!num_parse_i64(optarg, strlen(optarg), 1, 1 << 22, &b->depth))
+            return "--depth takes a number over 0";
+        break;
+    case 'r':
+        if (!num_parse_i64(optarg, strlen(optarg), 1, RUNS_MAX, &b->runs))
+            return "--runs takes a number from 1 to 100";
         break;
     case 'P':
         if (!num_parse_i64(optarg, strlen(optarg), 1, 256, &v))
@@ -84,7 +102,9 @@ static int options(struct bench *b, int argc, char **argv)
         {"model", required_argument, NULL, 'm'},
         {"prompt", required_argument, NULL, 'p'},
         {"tokens", required_argument, NULL, 'n'},
+        {"depth", required_argument, NULL, 'd'},
         {"parallel", required_argument, NULL, 'P'},
+        {"runs", required_argument, NULL, 'r'},
         {"backend", required_argument, NULL, 'B'},
         {"kernels", required_argument, NULL, 'k'},
         {"threads", required_argument, NULL, 't'},
@@ -96,7 +116,7 @@ static int options(struct bench *b, int argc, char **argv)
     int c;
 
     while (!wrong &&
-           (c = getopt_long(argc, argv, "m:p:n:t:h", longs, NULL)) != -1) {
+           (c = getopt_long(argc, argv, "m:p:n:d:t:h", longs, NULL)) != -1) {
         if (c == 'h')
             return fputs(help, stdout) < 0 ? 2 : 1;
         wrong = option(b, c);
@@ -108,6 +128,10 @@ static int options(struct bench *b, int argc, char **argv)
         return 1 + cli_usage("bench", "'%s' is not an option", argv[optind]);
     if (!b->model)
         return 1 + cli_usage("bench", "-m FILE is missing");
+    if (!b->prompt && !b->tokens)
+        return 1 + cli_usage("bench", "-p 0 -n 0 leaves nothing to measure");
+    if (!b->depth)
+        b->depth = b->prompt ? b->prompt : 1;
     return 0;
 }
 
@@ -126,7 +150,9 @@ static uint64_t step_bytes(const struct gguf *g)
     return sum;
 }
 
-/* Submit all, wait for all; the ends go to end[parallel]. */
+/* --- one run -------------------------------------------------------------- */
+
+/* Submit all, wait for the last one and then cancel the others. */
 static enum st ask(struct bench *b, struct job **jobs, struct end_info *end,
                    struct err *e)
 {
@@ -139,7 +165,9 @@ static enum st ask(struct bench *b, struct job **jobs, struct end_info *end,
         if (st)
             return st;
     }
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = n - 1; i >= 0; i--) {
+        if (i < n - 1)
+            gen_cancel(b->load.gen, jobs[i]);
         do {
             ring_wait(jobs[i]->ring, 1000);
             ring_look(jobs[i]->ring, &v);
@@ -153,137 +181,119 @@ static enum st ask(struct bench *b, struct job **jobs, struct end_info *end,
     return ST_OK;
 }
 
-static enum st speed(struct bench *b, struct err *e)
+/*
+ * `parallel` jobs with prompts of `prompt` tokens; the last gets `tokens`, the
+ * others go on until it has them: from its first token on they all decode.
+ * The ends go to end[parallel].
+ */
+static enum st play(struct bench *b, int64_t prompt, int64_t tokens,
+                    struct end_info *end, struct err *e)
 {
     int32_t n = b->config.parallel;
     struct job **jobs = mem_array(struct job *, (size_t)n);
-    struct end_info *end = mem_array(struct end_info, (size_t)n);
-    int32_t *ids = mem_try_array((size_t)b->prompt, sizeof(*ids));
-    struct gen_limits l;
-    int64_t prefill_us = 0;
+    int32_t *ids = mem_try_array((size_t)prompt, sizeof(*ids));
+    /* a step has at least this many rows of prompts, if there are so many */
+    int64_t more = n > 1 ? tokens + n * (prompt / 8 + 1) : tokens;
     enum st st = ST_OK;
 
-    b->load.gen->ops->limits(b->load.gen, &l);
     if (!ids)
         st = err_set(e, ST_NOMEM, "-p", "no memory for so many tokens");
-    for (int64_t i = 0; !st && i < b->prompt; i++)
-        ids[i] = (int32_t)(i * 7919 % l.vocab);
     for (int32_t i = 0; !st && i < n; i++) {
-        jobs[i] = job_new(ids, (size_t)b->prompt, NULL, 0, (int32_t)b->tokens,
+        for (int64_t k = 0; k < prompt; k++)
+            ids[k] = (int32_t)((i * 131 + k * 7919) % b->vocab);
+        jobs[i] = job_new(ids, (size_t)prompt, NULL, 0,
+                          (int32_t)(i == n - 1 || tokens < 2 ? tokens : more),
                           0);
         if (!jobs[i])
             st = err_set(e, ST_NOMEM, "-n", "no memory for so many tokens");
     }
     if (!st)
         st = ask(b, jobs, end, e);
-    for (int32_t i = 0; !st && i < n; i++) {
-        int64_t us = end[i].queue_us + end[i].prefill_us;
-
-        if (us > prefill_us)
-            prefill_us = us;
-        if (end[i].decode_us > 0)
-            b->decode += (double)(end[i].completion_tokens - 1) * 1e6 /
-                         (double)end[i].decode_us;
-    }
-    if (prefill_us > 0)
-        b->prefill = (double)b->prompt * n * 1e6 / (double)prefill_us;
     for (int32_t i = 0; i < n; i++)
         job_unref(jobs[i]);
     free(jobs);
-    free(end);
     free(ids);
     return st;
 }
 
-/* --- the memory ----------------------------------------------------------- */
-
-/* Wide loads: with narrow ones it is the loop that is measured. */
-typedef uint64_t wide __attribute__((vector_size(16)));
-
-struct reader {
-    pthread_t thread;
-    const wide *p;
-    size_t n;
-    uint64_t sum;
-};
-
-static void *read_part(void *arg)
+/* One run of prompts and one of answers; of the warm-up, run < 0, no note is
+ * taken. */
+static enum st one_run(struct bench *b, int64_t run, struct err *e)
 {
-    struct reader *r = arg;
-    wide a = {0}, b = {0}, c = {0}, d = {0};
-
-    for (int pass = 0; pass < READ_PASSES; pass++) {
-        for (size_t i = 0; i + 4 <= r->n; i += 4) {
-            a ^= r->p[i];
-            b ^= r->p[i + 1];
-            c ^= r->p[i + 2];
-            d ^= r->p[i + 3];
-        }
-        a[0] += b[0]; /* no pass repeats another: none can be dropped */
-    }
-    a ^= b ^ c ^ d;
-    r->sum = a[0]; /* the reads must not be dropped as unused */
-    return NULL;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Median speed of `threads` threads that read a buffer larger than caches. */
-static enum st bandwidth(struct bench *b, int threads, struct err *e)
-{
-    struct reader *r = mem_array(struct reader, (size_t)threads);
-    wide *p = aligned_alloc(sizeof(*p), READ_BYTES);
-    size_t part = READ_BYTES / sizeof(*p) / (size_t)threads;
-    double speeds[READ_RUNS];
+    int32_t n = b->config.parallel;
+    struct end_info *end = mem_array(struct end_info, (size_t)n);
+    int64_t prompt = run < 0 && b->prompt > 64 ? 64 : b->prompt;
+    int64_t tokens = run < 0 && b->tokens > 4 ? 4 : b->tokens;
+    int64_t us = 0;
     enum st st = ST_OK;
 
-    if (!p)
-        st = err_set(e, ST_NOMEM, "bench", "no memory for the read test");
-    else
-        memset(p, 1, READ_BYTES);
-    for (int run = 0; !st && run < READ_RUNS; run++) {
-        int64_t t0 = mono_us();
-        int started = 0;
-
-        for (; started < threads && !st; started++) {
-            r[started].p = p + part * (size_t)started;
-            r[started].n = part;
-            st = thread_start(&r[started].thread, "reader", read_part,
-                              &r[started], e);
-        }
-        for (int i = 0; i < started - (st ? 1 : 0); i++)
-            pthread_join(r[i].thread, NULL);
-        speeds[run] = (double)READ_BYTES * READ_PASSES * 1e6 /
-                      (double)(mono_us() - t0 + 1);
-    }
-    if (!st) {
-        qsort(speeds, READ_RUNS, sizeof(*speeds), by_value);
-        b->bandwidth = speeds[READ_RUNS / 2];
-    }
-    free(p);
-    free(r);
+    if (prompt)
+        st = play(b, prompt, 1, end, e);
+    for (int32_t i = 0; !st && prompt && i < n; i++)
+        us = end[i].queue_us + end[i].prefill_us > us
+                 ? end[i].queue_us + end[i].prefill_us
+                 : us;
+    if (us && run >= 0)
+        b->prefill[run] = (double)prompt * n * 1e6 / (double)us;
+    if (!st && tokens)
+        st = play(b, run < 0 ? 1 : b->depth, tokens + 1, end, e);
+    if (!st && tokens && run >= 0 && end[n - 1].decode_us > 0)
+        b->decode[run] = (double)(end[n - 1].completion_tokens - 1) * n *
+                         1e6 / (double)end[n - 1].decode_us;
+    free(end);
     return st;
+}
+
+static enum st speed(struct bench *b, struct err *e)
+{
+    struct gen_limits l;
+    enum st st = ST_OK;
+
+    b->load.gen->ops->limits(b->load.gen, &l);
+    b->vocab = l.vocab;
+    for (int64_t run = -1; !st && run < b->runs; run++)
+        st = one_run(b, run, e);
+    return st;
+}
+
+static struct figure figure_of(double *v, size_t n)
+{
+    struct figure f = {.median = reads_median(v, n)};
+
+    f.least = n ? v[0] : 0;
+    f.most = n ? v[n - 1] : 0;
+    return f;
 }
 
 /* --- the answer ----------------------------------------------------------- */
 
-static void print(const struct bench *b, double fraction)
+struct figures {
+    struct figure prefill, decode, reads;
+    double fraction; /* of the reads' median that decoding uses */
+};
+
+static void print_speed(const char *name, const struct figure *f,
+                        int64_t tokens, const struct bench *b)
 {
-    printf("prefill          %10.1f tokens/s (%lld tokens, %d at a time)\n",
-           b->prefill, (long long)b->prompt, b->config.parallel);
-    printf("decode           %10.1f tokens/s (%lld tokens, %d at a time)\n",
-           b->decode, (long long)b->tokens, b->config.parallel);
-    printf("weights per step %10.1f MB\n", (double)b->bytes / 1e6);
-    printf("memory reads     %10.1f GB/s\n", b->bandwidth / 1e9);
-    printf("decode uses      %10.1f %% of that\n", fraction * 100);
+    printf("%-16s %10.1f tokens/s (%.1f to %.1f; %lld tokens, %d at a time)\n",
+           name, f->median, f->least, f->most, (long long)tokens,
+           b->config.parallel);
 }
 
-static bool print_json(const struct bench *b, double fraction)
+static void print(const struct bench *b, const struct figures *f)
+{
+    if (b->prompt)
+        print_speed("prefill", &f->prefill, b->prompt, b);
+    if (b->tokens)
+        print_speed("decode", &f->decode, b->tokens, b);
+    printf("weights per step %10.1f MB\n", (double)b->bytes / 1e6);
+    printf("memory reads     %10.1f GB/s (%.1f to %.1f)\n",
+           f->reads.median / 1e9, f->reads.least / 1e9, f->reads.most / 1e9);
+    if (b->tokens)
+        printf("decode uses      %10.1f %% of that\n", f->fraction * 100);
+}
+
+static bool print_json(const struct bench *b, const struct figures *f)
 {
     struct buf out;
     struct jw *w;
@@ -294,14 +304,23 @@ static bool print_json(const struct bench *b, double fraction)
     jw_obj(w);
     jw_kint(w, "prompt_tokens", b->prompt);
     jw_kint(w, "completion_tokens", b->tokens);
+    jw_kint(w, "depth", b->depth);
     jw_kint(w, "parallel", b->config.parallel);
-    jw_knum(w, "prefill_per_second", b->prefill, 2);
-    jw_knum(w, "decode_per_second", b->decode, 2);
+    jw_kint(w, "threads", engine_threads(&b->config));
+    jw_kint(w, "runs", b->runs);
+    jw_knum(w, "prefill_per_second", f->prefill.median, 2);
+    jw_knum(w, "prefill_least", f->prefill.least, 2);
+    jw_knum(w, "prefill_most", f->prefill.most, 2);
+    jw_knum(w, "decode_per_second", f->decode.median, 2);
+    jw_knum(w, "decode_least", f->decode.least, 2);
+    jw_knum(w, "decode_most", f->decode.most, 2);
     jw_kint(w, "weight_bytes_per_step", (int64_t)b->bytes);
     jw_knum(w, "bytes_per_token",
             (double)b->bytes / (double)b->config.parallel, 0);
-    jw_knum(w, "memory_bytes_per_second", b->bandwidth, 0);
-    jw_knum(w, "memory_fraction", fraction, 4);
+    jw_knum(w, "memory_bytes_per_second", f->reads.median, 0);
+    jw_knum(w, "memory_least", f->reads.least, 0);
+    jw_knum(w, "memory_most", f->reads.most, 0);
+    jw_knum(w, "memory_fraction", f->fraction, 4);
     jw_obj_end(w);
     good = jw_end(w);
     if (good)
@@ -310,32 +329,46 @@ static bool print_json(const struct bench *b, double fraction)
     return good;
 }
 
+static bool answer(struct bench *b)
+{
+    struct figures f = {
+        .prefill = figure_of(b->prefill, b->prompt ? (size_t)b->runs : 0),
+        .decode = figure_of(b->decode, b->tokens ? (size_t)b->runs : 0),
+        .reads = figure_of(b->reads.speed, b->reads.n),
+    };
+
+    if (f.reads.median > 0)
+        f.fraction = (double)b->bytes * f.decode.median /
+                     b->config.parallel / f.reads.median;
+    if (b->json)
+        return print_json(b, &f);
+    print(b, &f);
+    return true;
+}
+
 int cmd_bench(int argc, char **argv)
 {
-    struct bench b = {.prompt = 256, .tokens = 64};
-    double fraction = 0;
+    struct bench b = {.prompt = 256, .tokens = 64, .runs = 3};
     struct err e;
     enum st st;
     int rc;
 
     engine_config_default(&b.config);
     b.config.parallel = 1;
+    b.config.chunk = CHUNK;
     rc = options(&b, argc, argv);
     if (rc)
         return rc - 1;
-    st = load_open(&b.load, b.model, &b.config, &e);
+    st = reads_add(&b.reads, engine_threads(&b.config), READS, &e);
+    if (!st)
+        st = load_open(&b.load, b.model, &b.config, &e);
     if (!st)
         st = speed(&b, &e);
     if (!st) {
         b.bytes = step_bytes(b.load.gguf);
-        st = bandwidth(&b, engine_threads(&b.config), &e);
+        st = reads_add(&b.reads, engine_threads(&b.config), READS, &e);
     }
-    if (!st && b.bandwidth > 0)
-        fraction = (double)b.bytes * b.decode / b.config.parallel /
-                   b.bandwidth;
-    if (!st && !b.json)
-        print(&b, fraction);
-    else if (!st && !print_json(&b, fraction))
+    if (!st && !answer(&b))
         st = err_set(&e, ST_INTERNAL, "--json", "the document is too large");
     load_release(&b.load);
     return st ? cli_fail("bench", &e) : 0;
