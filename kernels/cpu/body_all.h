@@ -12,6 +12,9 @@
 #include "kernels/cpu/body_wide.h"
 
 /* Each body's owner adds its functions here. */
-#define CPU_ISA_BODIES .product = float_product,
+#define CPU_ISA_BODIES                                                         \
+    .product = float_product,                                                  \
+    .norm = row_norm, .rotate = row_rotate, .swiglu = row_swiglu,              \
+    .add = row_add, .kv_put = kv_put, .attend = attend,
 
 #endif
