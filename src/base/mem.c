@@ -1,5 +1,7 @@
 #include "base/mem.h"
 
+#include <sys/mman.h>
+
 #include <stdalign.h>
 
 #define ARENA_CHUNK 16384
@@ -55,6 +57,27 @@ void *mem_try_array(size_t n, size_t size)
     if (!mem_mul(&bytes, n, size))
         return NULL;
     return mem_try(bytes);
+}
+
+#define HUGE ((size_t)2 << 20)
+
+void *mem_try_table(size_t n, size_t size)
+{
+    size_t bytes, room;
+    void *p;
+
+    if (!mem_mul(&bytes, n, size) || !mem_add(&room, bytes, HUGE - 1))
+        return NULL;
+    if (bytes < HUGE)
+        return mem_try(bytes);
+    p = aligned_alloc(HUGE, room & ~(HUGE - 1));
+    if (!p)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    /* whole ones only: the rest would be memory that nobody uses */
+    (void)madvise(p, bytes & ~(HUGE - 1), MADV_HUGEPAGE);
+#endif
+    return memset(p, 0, bytes);
 }
 
 bool mem_add(size_t *r, size_t a, size_t b)

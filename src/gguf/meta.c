@@ -49,7 +49,7 @@ static enum st strings_read(struct gguf *g, struct cur *c, struct kv *kv,
                        "key '%.*s': %llu strings do not fit into the %zu "
                        "bytes left", KEY(kv), (unsigned long long)kv->n,
                        c->n - c->off);
-    kv->strs = mem_try_array((size_t)kv->n, sizeof(*kv->strs));
+    kv->strs = mem_try_table((size_t)kv->n, sizeof(*kv->strs));
     if (!kv->strs)
         return err_set(e, ST_NOMEM, g->path, "no memory for %llu strings",
                        (unsigned long long)kv->n);

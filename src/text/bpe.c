@@ -29,29 +29,70 @@ void bpe_release(struct bpe *b)
     *b = (struct bpe){0};
 }
 
-/* `tmp` holds the longest merge. Lists name a pair once; the first counts. */
-static enum st add_merge(struct bpe *b, struct span m, size_t rank, char *tmp,
-                         struct err *e)
+#define AHEAD 16 /* merges whose tokens are looked up together */
+
+struct asked { /* one merge: what it names */
+    struct lex_query left, right, both;
+    bool known; /* spelled in bytes that there are */
+};
+
+/* `tmp` has room for the merge; the queries point there. */
+static enum st ask(const struct lex *x, struct asked *a, struct span m,
+                   size_t rank, char *tmp, struct err *e)
 {
     const char *sp = m.n > 2 ? memchr(m.s + 1, ' ', m.n - 2) : NULL;
     size_t nl, nr, n = sp ? (size_t)(sp - m.s) : 0;
-    struct bpe_pair p, *slot;
 
     if (!sp)
         return err_set(e, ST_FORMAT, "tokenizer.ggml.merges",
                        "entry %zu is not two tokens and a space", rank);
-    if (!lex_unmap(m.s, n, tmp, &nl) ||
-        !lex_unmap(sp + 1, m.n - n - 1, tmp + nl, &nr))
+    a->known = lex_unmap(m.s, n, tmp, &nl) &&
+               lex_unmap(sp + 1, m.n - n - 1, tmp + nl, &nr);
+    if (!a->known)
         return ST_OK;
-    p.left = lex_find_piece(b->lex, tmp, nl);
-    p.right = lex_find_piece(b->lex, tmp + nl, nr);
-    p.id = lex_find_piece(b->lex, tmp, nl + nr);
-    p.rank = (uint32_t)rank;
+    lex_ask(x, &a->left, tmp, nl);
+    lex_ask(x, &a->right, tmp + nl, nr);
+    lex_ask(x, &a->both, tmp, nl + nr);
+    return ST_OK;
+}
+
+/* Lists name a pair once; the first counts. */
+static void add_merge(struct bpe *b, const struct asked *a, size_t rank)
+{
+    struct bpe_pair p = {
+        .left = lex_answer(b->lex, &a->left),
+        .right = lex_answer(b->lex, &a->right),
+        .id = lex_answer(b->lex, &a->both),
+        .rank = (uint32_t)rank,
+    }, *slot;
+
     if (p.left < 0 || p.right < 0 || p.id < 0)
-        return ST_OK;
+        return;
     slot = pair_at(b, p.left, p.right);
     if (slot->left < 0)
         *slot = p;
+}
+
+/* tmp: AHEAD times `longest` bytes. */
+static enum st add_merges(struct bpe *b, const struct tok_spec *spec,
+                          char *tmp, size_t longest, struct err *e)
+{
+    struct asked a[AHEAD];
+
+    for (size_t from = 0; from < spec->n_merges; from += AHEAD) {
+        size_t left = spec->n_merges - from, n = left < AHEAD ? left : AHEAD;
+
+        for (size_t k = 0; k < n; k++) {
+            enum st st = ask(b->lex, &a[k], spec->merges[from + k], from + k,
+                             tmp + k * longest, e);
+
+            if (st)
+                return st;
+        }
+        for (size_t k = 0; k < n; k++)
+            if (a[k].known)
+                add_merge(b, &a[k], from + k);
+    }
     return ST_OK;
 }
 
@@ -72,17 +113,14 @@ enum st bpe_init(struct bpe *b, const struct lex *lex,
     for (size_t i = 0; i < spec->n_merges; i++)
         if (spec->merges[i].n > longest)
             longest = spec->merges[i].n;
-    b->pair = mem_try_array(slots, sizeof(*b->pair));
+    b->pair = mem_try_table(slots, sizeof(*b->pair));
     b->mask = slots - 1;
-    b->whole = mem_try_array(lex->n, sizeof(*b->whole));
-    tmp = mem_try(longest);
+    b->whole = mem_try_array(lex->n, sizeof(*b->whole)); /* WHOLE_UNKNOWN */
+    tmp = mem_try_array(longest, AHEAD);
     if (b->pair && b->whole && tmp) {
-        for (size_t i = 0; i < lex->n; i++)
-            atomic_init(&b->whole[i], WHOLE_UNKNOWN);
         for (size_t i = 0; i < slots; i++)
             b->pair[i].left = -1;
-        for (size_t i = 0; i < spec->n_merges && !st; i++)
-            st = add_merge(b, spec->merges[i], i, tmp, e);
+        st = add_merges(b, spec, tmp, longest, e);
     } else {
         st = err_set(e, ST_NOMEM, "tokenizer.ggml.merges",
                      "no memory for %zu merges", spec->n_merges);

@@ -15,14 +15,13 @@ static bool byte_is_plain(unsigned b)
 
 static int unmap_char(uint32_t cp)
 {
-    unsigned k = 0x100;
-
     if (cp < 0x100)
         return byte_is_plain(cp) ? (int)cp : -1;
-    for (unsigned b = 0; b < 0x100; b++)
-        if (!byte_is_plain(b) && k++ == cp)
-            return (int)b;
-    return -1;
+    if (cp <= 0x120)
+        return (int)cp - 0x100; /* 0x00 to 0x20 */
+    if (cp <= 0x142)
+        return (int)cp - 0x121 + 0x7f; /* 0x7f to 0xa0 */
+    return cp == 0x143 ? 0xad : -1;
 }
 
 bool lex_unmap(const char *s, size_t n, char *out, size_t *len)
@@ -30,10 +29,15 @@ bool lex_unmap(const char *s, size_t n, char *out, size_t *len)
     size_t k = 0;
 
     for (size_t i = 0; i < n; k++) {
+        unsigned char c = (unsigned char)s[i];
         uint32_t cp;
-        size_t step = utf8_decode(s + i, n - i, &cp);
-        int b = step ? unmap_char(cp) : -1;
+        size_t step = 1;
+        int b = c;
 
+        if (c < 0x21 || c > 0x7e) {
+            step = utf8_decode(s + i, n - i, &cp);
+            b = step ? unmap_char(cp) : -1;
+        }
         if (b < 0)
             return false;
         out[k] = (char)b;
@@ -58,13 +62,37 @@ bool lex_is_blank(struct span raw)
     return raw.n > 0;
 }
 
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 29;
+}
+
+/* Eight bytes at a time: spellings are short, so the last few decide. */
 static uint64_t hash(const char *s, size_t n)
 {
-    uint64_t h = 0xcbf29ce484222325u;
+    uint64_t h = n * 0xff51afd7ed558ccdu, v = 0;
+    size_t i = 0;
 
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
-    return h ^ h >> 29;
+    for (; n - i >= 8; i += 8) {
+        memcpy(&v, s + i, 8);
+        h = mix(h, v);
+    }
+    if (n - i >= 4) {
+        uint32_t lo, hi;
+
+        memcpy(&lo, s + i, 4);
+        memcpy(&hi, s + n - 4, 4);
+        v = (uint64_t)hi << 32 | lo;
+    } else if (n - i) {
+        v = (uint64_t)(unsigned char)s[i] |
+            (uint64_t)(unsigned char)s[i + (n - i) / 2] << 8 |
+            (uint64_t)(unsigned char)s[n - 1] << 16;
+    } else {
+        v = 0;
+    }
+    h = mix(h, v);
+    return h ^ h >> 32;
 }
 
 static bool index_init(struct lex_index *x, size_t n)
@@ -73,7 +101,7 @@ static bool index_init(struct lex_index *x, size_t n)
 
     while (slots < n * 2)
         slots *= 2;
-    x->slot = mem_try_array(slots, sizeof(*x->slot));
+    x->slot = mem_try_table(slots, sizeof(*x->slot));
     if (!x->slot)
         return false;
     memset(x->slot, 0xff, slots * sizeof(*x->slot));
@@ -81,37 +109,60 @@ static bool index_init(struct lex_index *x, size_t n)
     return true;
 }
 
-static uint32_t *index_at(const struct lex_index *x, const struct span *key,
-                          const char *s, size_t n)
+static size_t home_of(const struct lex_index *x, uint64_t h)
 {
-    size_t i = hash(s, n) & x->mask;
+    return (size_t)h & x->mask;
+}
 
-    while (x->slot[i] != LEX_NONE) {
-        const struct span *k = &key[x->slot[i]];
+static uint32_t tag_of(uint64_t h)
+{
+    return (uint32_t)(h >> 32);
+}
 
-        if (k->n == n && !memcmp(k->s, s, n))
+/* The slot of s, or the empty one where it belongs. */
+static struct lex_slot *index_at(const struct lex_index *x,
+                                 const struct span *key, const char *s,
+                                 size_t n, uint64_t h)
+{
+    size_t i = home_of(x, h);
+    uint32_t tag = tag_of(h);
+
+    for (; x->slot[i].id != LEX_NONE; i = (i + 1) & x->mask) {
+        const struct span *k = &key[x->slot[i].id];
+
+        if (x->slot[i].tag == tag && k->n == n && !memcmp(k->s, s, n))
             break;
-        i = (i + 1) & x->mask;
     }
     return &x->slot[i];
 }
 
 static int32_t index_find(const struct lex_index *x, const struct span *key,
-                          const char *s, size_t n)
+                          const char *s, size_t n, uint64_t h)
 {
-    uint32_t id = n ? *index_at(x, key, s, n) : LEX_NONE;
+    uint32_t id = n ? index_at(x, key, s, n, h)->id : LEX_NONE;
 
     return id == LEX_NONE ? -1 : (int32_t)id;
 }
 
 int32_t lex_find_raw(const struct lex *x, const char *s, size_t n)
 {
-    return index_find(&x->by_raw, x->raw, s, n);
+    return index_find(&x->by_raw, x->raw, s, n, hash(s, n));
 }
 
 int32_t lex_find_piece(const struct lex *x, const char *s, size_t n)
 {
-    return index_find(&x->by_piece, x->piece, s, n);
+    return index_find(&x->by_piece, x->piece, s, n, hash(s, n));
+}
+
+void lex_ask(const struct lex *x, struct lex_query *q, const char *s, size_t n)
+{
+    *q = (struct lex_query){{s, n}, hash(s, n)};
+    __builtin_prefetch(&x->by_piece.slot[home_of(&x->by_piece, q->hash)]);
+}
+
+int32_t lex_answer(const struct lex *x, const struct lex_query *q)
+{
+    return index_find(&x->by_piece, x->piece, q->key.s, q->key.n, q->hash);
 }
 
 void lex_release(struct lex *x)
@@ -234,32 +285,53 @@ static enum st lex_copy(struct lex *x, const struct tok_spec *spec,
                               "no memory for %zu bytes of tokens", total);
 }
 
+/*
+ * Of equal spellings the last one counts, as in llama.cpp; but a normal token
+ * is never displaced by a user-defined one.
+ */
+static void enter(struct lex *x, const struct span *key, struct lex_index *in,
+                  size_t i, uint64_t h)
+{
+    struct lex_slot *slot = index_at(in, key, key[i].s, key[i].n, h);
+
+    if (slot->id == LEX_NONE || in == &x->by_raw || x->type[i] == TOK_NORMAL)
+        *slot = (struct lex_slot){(uint32_t)i, tag_of(h)};
+}
+
+#define AHEAD 16 /* tokens whose slots are fetched together */
+
 static void lex_fill(struct lex *x, const struct tok_spec *spec)
 {
+    uint64_t raw[AHEAD], piece[AHEAD];
+    bool made[AHEAD];
     char *out = x->arena;
 
-    for (size_t i = 0; i < x->n; i++) {
-        bool made = spec->model == TOK_BPE
-                        ? piece_bpe(x, i, out)
-                        : piece_spm(x, i, out, spec->types != NULL);
-        struct span p = x->piece[i];
+    for (size_t from = 0; from < x->n; from += AHEAD) {
+        size_t n = x->n - from < AHEAD ? x->n - from : AHEAD;
 
-        /* Of equal spellings the last one counts, as in llama.cpp; but a
-         * normal token is never displaced by a user-defined one. */
-        if (x->raw[i].n)
-            *index_at(&x->by_raw, x->raw, x->raw[i].s, x->raw[i].n) =
-                (uint32_t)i;
-        if (made) {
-            uint32_t *slot = index_at(&x->by_piece, x->piece, p.s, p.n);
+        for (size_t k = 0; k < n; k++) {
+            size_t i = from + k;
 
-            if (*slot == LEX_NONE || x->type[i] == TOK_NORMAL)
-                *slot = (uint32_t)i;
+            made[k] = spec->model == TOK_BPE
+                          ? piece_bpe(x, i, out)
+                          : piece_spm(x, i, out, spec->types != NULL);
+            raw[k] = hash(x->raw[i].s, x->raw[i].n);
+            piece[k] = hash(x->piece[i].s, x->piece[i].n);
+            __builtin_prefetch(&x->by_raw.slot[home_of(&x->by_raw, raw[k])]);
+            __builtin_prefetch(
+                &x->by_piece.slot[home_of(&x->by_piece, piece[k])]);
+            if (x->piece[i].n > x->longest)
+                x->longest = x->piece[i].n;
+            if (x->raw[i].n > x->longest_raw)
+                x->longest_raw = x->raw[i].n;
+            out += x->raw[i].n;
         }
-        if (p.n > x->longest)
-            x->longest = p.n;
-        if (x->raw[i].n > x->longest_raw)
-            x->longest_raw = x->raw[i].n;
-        out += x->raw[i].n;
+        for (size_t k = 0; k < n; k++) {
+            if (x->raw[from + k].n)
+                enter(x, x->raw, &x->by_raw, from + k, raw[k]);
+            if (made[k])
+                enter(x, x->piece, &x->by_piece, from + k, piece[k]);
+        }
     }
 }
 
@@ -300,8 +372,8 @@ enum st lex_init(struct lex *x, const struct tok_spec *spec, struct err *e)
     if (!x->n || x->n > INT32_MAX / 2)
         return err_set(e, ST_FORMAT, "tokenizer.ggml.tokens",
                        "%zu tokens; 1 to 2^30 are accepted", x->n);
-    x->raw = mem_try_array(x->n, sizeof(*x->raw));
-    x->piece = mem_try_array(x->n, sizeof(*x->piece));
+    x->raw = mem_try_table(x->n, sizeof(*x->raw));
+    x->piece = mem_try_table(x->n, sizeof(*x->piece));
     x->type = mem_try_array(x->n, 1);
     if (x->raw && x->piece && x->type && index_init(&x->by_raw, x->n) &&
         index_init(&x->by_piece, x->n))

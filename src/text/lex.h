@@ -21,9 +21,15 @@
 
 #define LEX_NONE UINT32_MAX
 
-/* Open addressing over ids; empty slots hold LEX_NONE. */
+/* Open addressing over ids. A slot also holds bits of its key's hash: whoever
+ * looks for another key need not read this one. */
+struct lex_slot {
+    uint32_t id; /* LEX_NONE: empty */
+    uint32_t tag;
+};
+
 struct lex_index {
-    uint32_t *slot;
+    struct lex_slot *slot;
     size_t mask; /* slots - 1 */
 };
 
@@ -48,6 +54,14 @@ void lex_release(struct lex *x);
 /* Id by raw spelling; by piece among producible tokens. -1 when absent. */
 int32_t lex_find_raw(const struct lex *x, const char *s, size_t n);
 int32_t lex_find_piece(const struct lex *x, const char *s, size_t n);
+/* The same in two steps, for who looks up many: lex_ask fetches what
+ * lex_answer will read, so the waits for memory overlap. */
+struct lex_query {
+    struct span key; /* borrowed */
+    uint64_t hash;
+};
+void lex_ask(const struct lex *x, struct lex_query *q, const char *s, size_t n);
+int32_t lex_answer(const struct lex *x, const struct lex_query *q);
 
 /* Does raw consist of white space (or U+2581) only? Not true when empty. */
 bool lex_is_blank(struct span raw);

@@ -10,6 +10,7 @@ int main(void)
     struct arena a;
     size_t r = 7;
     int64_t i;
+    uint32_t *table, bits = 0;
     double d;
 
     buf_init(&b, 8);
@@ -26,6 +27,18 @@ int main(void)
     ok(arena_alloc(&a, 64) == NULL, "and keeps its maximum");
     ok(arena_array(&a, SIZE_MAX, 16) == NULL, "overflow is no allocation");
     arena_release(&a);
+
+    table = mem_try_table(((size_t)5 << 20) / 4, 4);
+    ok(table != NULL, "a table of more than two huge pages");
+    for (size_t k = 0; table && k < ((size_t)5 << 20) / 4; k++)
+        bits |= table[k];
+    ok(!bits, "is zeroed");
+    free(table);
+    table = mem_try_table(10, 4);
+    ok(table && !table[9], "so is a small one");
+    free(table);
+    ok(!mem_try_table(SIZE_MAX, 2) && !mem_try_table(SIZE_MAX / 4, 4),
+       "and overflow is none");
 
     ok(!mem_add(&r, SIZE_MAX, 1) && r == 7, "a sum that overflows is refused");
     ok(!mem_mul(&r, SIZE_MAX / 2, 3) && r == 7, "so is a product");
