@@ -8,7 +8,9 @@ libp_kernels_a_SOURCES = \
 	kernels/cpu/lanes.h kernels/cpu/lanes_c.h kernels/cpu/lanes_avx2.h \
 	kernels/cpu/lanes_avx512.h kernels/cpu/body_all.h \
 	kernels/cpu/body_attend.h kernels/cpu/body_float.h \
-	kernels/cpu/body_int.h kernels/cpu/body_row.h kernels/cpu/body_wide.h \
+	kernels/cpu/body_int.h kernels/cpu/body_product.h \
+	kernels/cpu/body_quads.h kernels/cpu/body_row.h \
+	kernels/cpu/body_wide.h \
 	kernels/cpu/pack.c kernels/cpu/pack.h kernels/cpu/ref.c \
 	kernels/cpu/dispatch.c kernels/cpu/ops.c kernels/cpu/old_ref.c \
 	kernels/cpu/quant.c kernels/cpu/quant.h \

@@ -6,14 +6,12 @@
 #define KERNELS_CPU_BODY_ALL_H
 
 #include "kernels/cpu/body_attend.h"
-#include "kernels/cpu/body_float.h"
-#include "kernels/cpu/body_int.h"
+#include "kernels/cpu/body_product.h"
 #include "kernels/cpu/body_row.h"
-#include "kernels/cpu/body_wide.h"
 
 /* Each body's owner adds its functions here. */
 #define CPU_ISA_BODIES                                                         \
-    .product = float_product,                                                  \
+    .round = int_round, .product = product,                                    \
     .norm = row_norm, .rotate = row_rotate, .swiglu = row_swiglu,              \
     .add = row_add, .kv_put = kv_put, .attend = attend,
 

@@ -21,8 +21,8 @@
 
 #include "kernels/cpu/pack.h"
 
-/* Activation rows ready for products. q, d, s are made by `round` for
- * quantised weights; f is what it was made of. */
+/* Activation rows ready for products. q, d, neg, ds are made by `round` for
+ * quantised weights (rows one after another); f is what it was made of. */
 struct cpu_x {
     int32_t cols;   /* of the matrix; any number for float formats */
     const float *f; /* [rows] rows, ldf apart */
@@ -30,9 +30,13 @@ struct cpu_x {
     int8_t *q;  /* [rows][ldq]: -127 to 127, 0 from cols on */
     size_t ldq; /* cols rounded up to 64; 64-byte aligned rows */
     float *d;   /* [rows][ldq / 32] scale */
-    int32_t *s; /* [rows][ldq / 16] sum of 16 q */
-    float *ds;  /* [rows][ldq / 16] d * s */
+    /* [rows][ldq / 32][CPU_SUMS]: minus the sum of the first 16 of 32 q, of
+     * the last 16, of all; and d * each sum, without the minus */
+    int32_t *neg;
+    float *ds;
 };
+
+#define CPU_SUMS 3
 
 /* Columns of a wide tile at most: decoded it stays in the first cache. */
 #define CPU_WIDE_COLS 512
@@ -70,10 +74,10 @@ struct cpu_attend {
 
 struct cpu_isa {
     const char *name; /* "cpu-avx512" */
-    /* One row of activations: q, d, s, ds of [ldq]. x may be read up to
-     * cols. */
+    /* One row of activations as in struct cpu_x: q[ldq], d[ldq / 32], neg and
+     * ds [ldq / 32][CPU_SUMS]. x may be read up to cols. */
     void (*round)(const float *x, int32_t cols, size_t ldq, int8_t *q, float *d,
-                  int32_t *s, float *ds);
+                  int32_t *neg, float *ds);
     /*
      * y[r * ldy + 16 * t + lane] = the product of activation row r0 + r and
      * weight row `lane` of tile t, for r < rows, t < tiles: raw sums, no

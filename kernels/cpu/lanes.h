@@ -29,6 +29,8 @@
  *   vf_sum(v)                      one float: lanes i and i + 8 are added,
  *                                  then i and i + 4, i + 2, i + 1
  *   vf_top(v)                      one float: the largest
+ *   vf_peak(a, b)                  one float: the largest magnitude of both; a
+ *                                  NaN where there is one
  *   vf_f16(p) vf_bf16(p)           f32 of 16 f16 or bf16 at p
  *   vf_to_f16(p, v)                16 f16 to p, ties to even
  *   vf_pair0(p) vf_pair1(p)        f32 of the first and the second of each of
@@ -38,13 +40,16 @@
  *   vi_of(v)                       i32 of f32, ties to even; |v| < 2^31
  *   vi_zero() vi_set(i) vi_add(a, b) vi_sub(a, b) vi_shl(a, n)
  *   vi_load(p) vi_store(p, v)      i32[16]
+ *   vi_to_i8(p, v)                 16 int8 to p; v from -128 to 127
  *   vi_dot7(acc, w, x)             acc[i] += sum over j < 4 of
  *                                  w[4i + j] * x[j]: w from 0 to 127,
  *                                  x int8 from -127 to 127
  *   vi_dot8(acc, w, x)             the same, w from 0 to 255
- *   vb_load(p)                     64 bytes
+ *   vb_load(p) vb_store(p, v)      64 bytes
  *   vb_set(u8) vb_and vb_or vb_xor (a, b)
  *   vb_shr(v, n) vb_shl(v, n)      n < 8: each byte, zeros move in
+ *   vb_shr_and(v, n, m)            vb_and(vb_shr(v, n), m) and the same with
+ *   vb_shl_and(v, n, m)            vb_shl, in fewer instructions
  *   vb_nib(v)                      v & 15
  *   vb_look(t, v)                  t[v[i]]: v from 0 to 15, t 16 bytes
  *   vb_bcast16(p)                  16 bytes at p, four times
@@ -63,7 +68,10 @@
 
 #define LANES 16
 
-#ifdef __clang__
+/* Plain C is for reading and for comparing, and compiles soon as loops. */
+#if !defined(LANES_AVX512) && !defined(LANES_AVX2) && !defined(LANES_NEON)
+#define UNROLL
+#elif defined(__clang__)
 #define UNROLL _Pragma("unroll")
 #else
 #define UNROLL _Pragma("GCC unroll 16")

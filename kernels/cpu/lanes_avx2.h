@@ -168,6 +168,23 @@ INLINE float vf_top(vf v)
     return _mm_cvtss_f32(_mm_max_ss(t, _mm_movehdup_ps(t)));
 }
 
+INLINE float vf_peak(vf x, vf y)
+{
+    vf p = vf_abs(x), q = vf_abs(y);
+    __m256i a =
+        _mm256_max_epi32(_mm256_castps_si256(p.a), _mm256_castps_si256(p.b));
+    __m256i b =
+        _mm256_max_epi32(_mm256_castps_si256(q.a), _mm256_castps_si256(q.b));
+    __m128i t;
+
+    a = _mm256_max_epi32(a, b);
+    t = _mm_max_epi32(_mm256_castsi256_si128(a),
+                      _mm256_extracti128_si256(a, 1));
+    t = _mm_max_epi32(t, _mm_shuffle_epi32(t, 0x4e));
+    t = _mm_max_epi32(t, _mm_shuffle_epi32(t, 0xb1));
+    return _mm_cvtss_f32(_mm_castsi128_ps(t));
+}
+
 INLINE __m128i vb_load16(const uint8_t *p)
 {
     return _mm_loadu_si128((const __m128i *)(const void *)p);
@@ -289,6 +306,15 @@ INLINE void vi_store(int32_t *p, vi v)
     _mm256_storeu_si256((void *)(p + 8), v.b);
 }
 
+INLINE void vi_to_i8(int8_t *p, vi v)
+{
+    __m256i w = _mm256_permute4x64_epi64(_mm256_packs_epi32(v.a, v.b), 0xd8);
+
+    _mm_storeu_si128((void *)p,
+                     _mm_packs_epi16(_mm256_castsi256_si128(w),
+                                     _mm256_extracti128_si256(w, 1)));
+}
+
 /* Pairs of products fit 16 bits: 2 * 127 * 127. */
 INLINE __m256i vi_dot7_8(__m256i acc, __m256i w, __m256i x)
 {
@@ -333,6 +359,11 @@ INLINE vb vb_load(const void *p)
     return vi_load(p);
 }
 
+INLINE void vb_store(void *p, vb v)
+{
+    vi_store(p, v);
+}
+
 INLINE vb vb_set(uint8_t v)
 {
     return vi_two(_mm256_set1_epi8((char)v), _mm256_set1_epi8((char)v));
@@ -363,6 +394,18 @@ INLINE vb vb_shl(vb v, int n)
 {
     return vb_and(vi_two(_mm256_slli_epi16(v.a, n), _mm256_slli_epi16(v.b, n)),
                   vb_set((uint8_t)(255 << n)));
+}
+
+INLINE vb vb_shr_and(vb v, int n, vb m)
+{
+    return vb_and(vi_two(_mm256_srli_epi16(v.a, n), _mm256_srli_epi16(v.b, n)),
+                  m);
+}
+
+INLINE vb vb_shl_and(vb v, int n, vb m)
+{
+    return vb_and(vi_two(_mm256_slli_epi16(v.a, n), _mm256_slli_epi16(v.b, n)),
+                  m);
 }
 
 INLINE vb vb_nib(vb v)

@@ -119,6 +119,15 @@ INLINE float vf_top(vf v)
     return _mm512_reduce_max_ps(v);
 }
 
+INLINE float vf_peak(vf a, vf b)
+{
+    __m512i x = _mm512_castps_si512(vf_abs(a));
+    __m512i y = _mm512_castps_si512(vf_abs(b));
+
+    return _mm_cvtss_f32(_mm_castsi128_ps(
+        _mm_cvtsi32_si128(_mm512_reduce_max_epi32(_mm512_max_epi32(x, y)))));
+}
+
 INLINE vf vf_f16(const void *p)
 {
     return _mm512_cvtph_ps(_mm256_loadu_si256(p));
@@ -197,6 +206,11 @@ INLINE void vi_store(int32_t *p, vi v)
     _mm512_storeu_si512(p, v);
 }
 
+INLINE void vi_to_i8(int8_t *p, vi v)
+{
+    _mm_storeu_si128((void *)p, _mm512_cvtepi32_epi8(v));
+}
+
 INLINE vi vi_dot8(vi acc, vb w, const int8_t *x)
 {
     int32_t four;
@@ -213,6 +227,10 @@ INLINE vi vi_dot7(vi acc, vb w, const int8_t *x)
 INLINE vb vb_load(const void *p)
 {
     return _mm512_loadu_si512(p);
+}
+INLINE void vb_store(void *p, vb v)
+{
+    _mm512_storeu_si512(p, v);
 }
 INLINE vb vb_set(uint8_t v)
 {
@@ -241,6 +259,16 @@ INLINE vb vb_shl(vb v, int n)
 {
     return vb_and(_mm512_slli_epi16(v, (unsigned)n),
                   vb_set((uint8_t)(255 << n)));
+}
+
+INLINE vb vb_shr_and(vb v, int n, vb m)
+{
+    return vb_and(_mm512_srli_epi16(v, (unsigned)n), m);
+}
+
+INLINE vb vb_shl_and(vb v, int n, vb m)
+{
+    return vb_and(_mm512_slli_epi16(v, (unsigned)n), m);
 }
 
 INLINE vb vb_nib(vb v)

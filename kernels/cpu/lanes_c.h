@@ -175,6 +175,21 @@ INLINE float vf_top(vf v)
     return top;
 }
 
+INLINE float vf_peak(vf a, vf b)
+{
+    int32_t x[2 * LANES], top = 0;
+    float f;
+
+    a = vf_abs(a);
+    b = vf_abs(b);
+    memcpy(x, a.l, sizeof(a.l));
+    memcpy(x + LANES, b.l, sizeof(b.l));
+    for (int i = 0; i < 2 * LANES; i++)
+        top = x[i] > top ? x[i] : top;
+    memcpy(&f, &top, sizeof(f));
+    return f;
+}
+
 INLINE uint16_t vb_u16(const void *p, int i)
 {
     uint16_t v;
@@ -327,6 +342,12 @@ INLINE void vi_store(int32_t *p, vi v)
     memcpy(p, v.l, sizeof(v.l));
 }
 
+INLINE void vi_to_i8(int8_t *p, vi v)
+{
+    EACH(i)
+    p[i] = (int8_t)v.l[i];
+}
+
 INLINE vi vi_dot8(vi acc, vb w, const int8_t *x)
 {
     EACH(i)
@@ -346,6 +367,11 @@ INLINE vb vb_load(const void *p)
 
     memcpy(r.l, p, sizeof(r.l));
     return r;
+}
+
+INLINE void vb_store(void *p, vb v)
+{
+    memcpy(p, v.l, sizeof(v.l));
 }
 
 INLINE vb vb_set(uint8_t v)
@@ -389,6 +415,16 @@ INLINE vb vb_shl(vb v, int n)
     EACH_BYTE(i)
     v.l[i] = (uint8_t)(v.l[i] << n);
     return v;
+}
+
+INLINE vb vb_shr_and(vb v, int n, vb m)
+{
+    return vb_and(vb_shr(v, n), m);
+}
+
+INLINE vb vb_shl_and(vb v, int n, vb m)
+{
+    return vb_and(vb_shl(v, n), m);
 }
 
 INLINE vb vb_nib(vb v)

@@ -34,8 +34,8 @@
  *                second quad v + 4
  *   Q3_K         f16 d[16]; u8 s[12][16]; eight times as Q2_K, then 64 bytes
  *                whose bit v is the third bit of quad v
- *   IQ4_XS       f16 d[16]; u16 scales_h[16]; u8 scales_l[4][16]; eight times
- *                nibbles (indexes)
+ *   IQ4_XS       f16 d[16]; u8 h[2][16] (low byte, high byte), l[4][16]; eight
+ *                times nibbles (indexes)
  *
  * Threads: pure functions.
  */
@@ -48,6 +48,70 @@
 
 /* Part of the name of a cache file: another layout, another number. */
 #define PACK_LAYOUT "rows16-1"
+
+static inline bool pack_float(enum kern_type t)
+{
+    return t == KERN_F32 || t == KERN_F16 || t == KERN_BF16;
+}
+
+/* The record of a quantised format: groups of 32 columns, bytes of the header
+ * before them, bytes of each. */
+static inline int32_t pack_groups(enum kern_type t)
+{
+    return t == KERN_Q2_K || t == KERN_Q3_K || t == KERN_Q4_K ||
+                   t == KERN_Q5_K || t == KERN_Q6_K || t == KERN_IQ4_XS
+               ? 8
+               : 1;
+}
+
+static inline size_t pack_head_bytes(enum kern_type t)
+{
+    switch (t) {
+    case KERN_MXFP4:
+        return 16;
+    case KERN_Q4_1:
+    case KERN_Q5_1:
+        return 64;
+    case KERN_IQ4_XS:
+        return 128;
+    case KERN_Q3_K:
+        return 224;
+    case KERN_Q4_K:
+    case KERN_Q5_K:
+        return 256;
+    case KERN_Q6_K:
+        return 288;
+    case KERN_Q2_K:
+        return 320;
+    default:
+        return 32;
+    }
+}
+
+static inline size_t pack_group_bytes(enum kern_type t)
+{
+    switch (t) {
+    case KERN_Q8_0:
+        return 512;
+    case KERN_Q6_K:
+        return 384;
+    case KERN_Q5_0:
+    case KERN_Q5_1:
+    case KERN_Q5_K:
+        return 320;
+    case KERN_Q3_K:
+        return 192;
+    case KERN_Q2_K:
+        return 128;
+    default:
+        return 256;
+    }
+}
+
+static inline size_t pack_record_bytes(enum kern_type t)
+{
+    return pack_head_bytes(t) + (size_t)pack_groups(t) * pack_group_bytes(t);
+}
 
 /* Bytes of one tile of so many columns, and of a whole matrix. cols is a
  * multiple of the format's block. */
