@@ -26,7 +26,9 @@ sub sha { Digest::SHA->new(256)->addfile("$dir/$_[0]", 'b')->hexdigest }
 
 # bytes of one row of 256, from the block sizes of ggml docs/gguf.md
 my %row = (f32 => 1024, f16 => 512, bf16 => 512, q8_0 => 272, q4_0 => 144,
-    q4_k => 144, q5_k => 176, q6_k => 210);
+    q4_1 => 160, q5_0 => 176, q5_1 => 192, iq4_nl => 144, mxfp4 => 136,
+    q2_k => 84, q3_k => 110, q4_k => 144, q5_k => 176, q6_k => 210,
+    iq4_xs => 136);
 for my $type (sort keys %row) {
     my ($status, $out, $err) = make(@small, '--type', $type);
     is "$status$err", '0', "$type is written";
@@ -46,6 +48,46 @@ make(@small, '--type', 'f16');
 my $one = sha('m.gguf');
 make(@small, '--type', 'f16', '--seed', 2);
 isnt sha('m.gguf'), $one, 'another seed makes others';
+
+# The type number of a matrix in m.gguf: behind its name stand the number of
+# dimensions and two of them.
+sub types {
+    open my $in, '<:raw', "$dir/m.gguf" or die $!;
+    local $/;
+    my $bytes = <$in>;
+    return map {
+        my $name = pack 'Q</a*', "$_.weight";
+        $bytes =~ /\Q$name\E\x02\0\0\0.{16}(.{4})/s ? unpack 'V', $1 : 'none'
+    } @_;
+}
+
+# The mixture: the layers that llama-quantize (llama.cpp de3ff81) gave Q6_K
+# in F16 files of these shapes, asked for Q4_K_M.
+for ([28, 'token_embd', '', 0, 1, 2, 5, 8, 11, 14, 17, 20, 23 .. 27],
+     [11, 'output', '--untied', 0, 3, 6, 9, 10]) {
+    my ($layers, $head, $untied, @more) = @$_;
+    make(qw(--width 256 --heads 2 --kv-heads 1 --head-dim 128 --ff 256
+        --vocab synthetic:300 --type q4_k_m), '--layers', $layers,
+        $untied || ());
+    my %more = map { ($_ => 1) } @more;
+    my (@names, @want);
+    for my $l (0 .. $layers - 1) {
+        for my $m (qw(attn_q attn_k attn_v attn_output ffn_gate ffn_up
+            ffn_down)) {
+            push @names, "blk.$l.$m";
+            push @want, $more{$l} && $m =~ /attn_v|ffn_down/ ? 14 : 12;
+        }
+    }
+    is join(' ', types($head, @names)), "14 @want",
+        "q4_k_m of $layers layers is distributed as by llama-quantize";
+    is join(' ', types('token_embd')), 12, 'an untied embedding is Q4_K'
+        if $untied;
+}
+make(@small, qw(--type q4_0 --head-type q6_k));
+is join(' ', types('token_embd', 'blk.0.attn_v')), '14 2',
+    'another type of the tied matrix';
+make(@small, qw(--type q4_0 --head-type q6_k --untied));
+is join(' ', types('token_embd', 'output')), '2 14', 'of the output matrix';
 
 # Special tokens and templates of the caller's.
 {
@@ -89,10 +131,12 @@ for my $arch (sort keys %tensors) {
 
 for (['--width', 320, '--type', 'q4_k', qr/multiples of 256: width is 320/],
      ['--ff', 100, '--type', 'q8_0', qr/multiples of 32: ff is 100/],
+     ['--width', 320, '--head-type', 'q6_k', qr/q6_k.*256: width is 320/],
+     ['--head-type', 'q4_k_m', qr/--head-type takes .*mxfp4, not/],
      ['--heads', 3, '--kv-heads', 2, qr/--heads 3 is not a multiple/],
      ['--head-dim', 33, qr/odd/],
      ['--arch', 'gpt9', qr/qwen3, qwen2 or llama/],
-     ['--type', 'q9', qr/f32.*q6_k/],
+     ['--type', 'q9', qr/f32.*q6_k.*mxfp4.*q4_k_m/],
      ['--layers', '0', qr/from 1 to/],
      ['--layers', '-1', qr/mkmodel: [^\n]+/],
      ['--vocab', 'synthetic:10', qr/265/],

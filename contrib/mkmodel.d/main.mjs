@@ -7,7 +7,7 @@
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { openVocab } from './vocab.mjs';
-import { TYPES, writeTensor } from './weights.mjs';
+import { MIXES, TYPES, writeTensor } from './weights.mjs';
 import { GgufWriter } from './gguf.mjs';
 
 const HELP = `Usage: contrib/mkmodel [OPTION]... -o FILE
@@ -21,8 +21,12 @@ Write a GGUF v3 file with random weights: for tests and measurements of speed.
   --head-dim N               [width / heads]
   --ff N                     feed-forward length [3 * width]
   --ctx N                    context length [2048]
-  --type T                   of matrices: f32 f16 bf16 q8_0 q4_0 q4_k q5_k
-                             q6_k; vectors are F32 [q8_0]
+  --type T                   of matrices: f32 f16 bf16 q8_0 q4_0 q4_1 q5_0
+                             q5_1 q2_k q3_k q4_k q5_k q6_k iq4_nl iq4_xs
+                             mxfp4, or the mixture q4_k_m; vectors are F32
+                             [q8_0]
+  --head-type T              of the output matrix, or of the embedding that
+                             stands for it too [the same; q4_k_m: q6_k]
   --vocab synthetic:N        a made-up byte-level BPE of N tokens, or
           npm:PACKAGE        the vocabulary of a tokenizer package: a folder,
                              or a name installed here or in t/js
@@ -55,6 +59,7 @@ const OPTIONS = {
     ff: { type: 'string' },
     ctx: { type: 'string', default: '2048' },
     type: { type: 'string', default: 'q8_0' },
+    'head-type': { type: 'string' },
     vocab: { type: 'string', default: 'synthetic:512' },
     control: { type: 'string', multiple: true, default: [] },
     'user-token': { type: 'string', multiple: true, default: [] },
@@ -90,6 +95,32 @@ function positive(values, name, text = values[name]) {
     return x;
 }
 
+// s.type of most matrices, s.head of the output, s.mix: which differ
+function setTypes(s, values) {
+    const named = (option, table) => table[values[option]] ??
+        (() => {
+            throw new Usage(`--${option} takes ${Object.keys(table)
+                .join(', ')}, not '${values[option]}'`);
+        })();
+    const chosen = named('type', { ...TYPES, ...MIXES });
+    const whole = (name, n, type) => {
+        if (n % type.elems)
+            throw new Usage(`${type.name} needs rows that are multiples of ` +
+                `${type.elems}: ${name} is ${n}`);
+    };
+
+    s.mix = chosen.more ? chosen : undefined;
+    s.type = s.mix?.type ?? chosen;
+    s.head = s.mix?.head ?? s.type;
+    s.fileType = chosen.fileType;
+    if (values['head-type'] !== undefined)
+        s.head = named('head-type', TYPES);
+    whole('width', s.width, s.type);
+    whole('width', s.width, s.head);
+    whole('ff', s.ff, s.type);
+    whole('heads * head-dim', s.heads * s.headDim, s.type);
+}
+
 function shapeOf(values) {
     const s = { arch: values.arch, untied: values.untied };
 
@@ -116,15 +147,7 @@ function shapeOf(values) {
     if (s.headDim % 2)
         throw new Usage(`--head-dim ${s.headDim} is odd: rotary positions ` +
             `turn pairs`);
-    s.type = TYPES[values.type];
-    if (!s.type)
-        throw new Usage(`--type takes ${Object.keys(TYPES).join(', ')}, not ` +
-            `'${values.type}'`);
-    for (const [name, n] of [['width', s.width], ['ff', s.ff],
-        ['heads * head-dim', s.heads * s.headDim]])
-        if (n % s.type.elems)
-            throw new Usage(`${values.type} needs rows that are multiples of ` +
-                `${s.type.elems}: ${name} is ${n}`);
+    setTypes(s, values);
     return s;
 }
 
@@ -139,22 +162,25 @@ function tensorsOf(s, nTokens) {
     const add = (s.untied ? 3 * r : 2) / Math.sqrt(s.layers);
     const q = s.heads * s.headDim;
     const kv = s.kvHeads * s.headDim;
-    const matrix = (name, rows, cols, gain) => list.push({
-        name: `${name}.weight`, dims: [cols, rows], type: s.type,
+    const matrix = (name, rows, cols, gain, type = s.type) => list.push({
+        name: `${name}.weight`, dims: [cols, rows], type,
         std: gain / Math.sqrt(cols),
     });
+    const mixed = (name, l) => s.mix?.more(name, l, s.layers)
+        ? s.mix.moreType : s.type;
     const vector = (name, n, mean, std) => list.push({
         name, dims: [n], type: TYPES.f32, mean, std,
     });
 
-    matrix('token_embd', nTokens, s.width, r * Math.sqrt(s.width));
+    matrix('token_embd', nTokens, s.width, r * Math.sqrt(s.width),
+        s.untied ? s.type : s.head);
     for (let l = 0; l < s.layers; l++) {
         const b = `blk.${l}.`;
 
         vector(`${b}attn_norm.weight`, s.width, 1, 0.1);
         matrix(`${b}attn_q`, q, s.width, 1.5);
         matrix(`${b}attn_k`, kv, s.width, 1.5);
-        matrix(`${b}attn_v`, kv, s.width, 1);
+        matrix(`${b}attn_v`, kv, s.width, 1, mixed('attn_v', l));
         if (s.arch === 'qwen2') {
             vector(`${b}attn_q.bias`, q, 0, 0.2);
             vector(`${b}attn_k.bias`, kv, 0, 0.2);
@@ -168,14 +194,14 @@ function tensorsOf(s, nTokens) {
         vector(`${b}ffn_norm.weight`, s.width, 1, 0.1);
         matrix(`${b}ffn_gate`, s.ff, s.width, 1);
         matrix(`${b}ffn_up`, s.ff, s.width, 1);
-        matrix(`${b}ffn_down`, s.width, s.ff, add);
+        matrix(`${b}ffn_down`, s.width, s.ff, add, mixed('ffn_down', l));
     }
     vector('output_norm.weight', s.width, 1, 0.1);
     if (s.ropeFactors)
         list.push({ name: 'rope_freqs.weight', dims: [s.headDim / 2],
             type: TYPES.f32, values: s.ropeFactors });
     if (s.untied)
-        matrix('output', nTokens, s.width, r * Math.sqrt(s.width));
+        matrix('output', nTokens, s.width, r * Math.sqrt(s.width), s.head);
     return list;
 }
 
@@ -184,7 +210,7 @@ function writeMeta(w, s, vocab) {
 
     w.str('general.architecture', a);
     w.str('general.name', `random ${a}, seed ${s.seed}`);
-    w.u32('general.file_type', s.type.fileType);
+    w.u32('general.file_type', s.fileType);
     w.u32('general.quantization_version', 2);
     w.u32(`${a}.block_count`, s.layers);
     w.u32(`${a}.context_length`, s.ctx);

@@ -107,17 +107,28 @@ function synthetic(n, bare, Usage) {
     const have = new Set(v.tokens);
     const parts = [...'etaoinshrdlucmfwypvbgkjqxz', '\u0120'];
 
-    while (v.tokens.length < n - specials.length) {
-        const left = parts[below(parts.length)];
-        const right = parts[below(parts.length)];
-        const token = left + right;
+    // Lengths of the parts, and whether one may stand on the right: nearly all
+    // tries are too long, and those never touch a string.
+    const length = new Uint8Array(n + parts.length).fill(1, 0, parts.length);
+    const more = length.slice();
 
-        if (right.startsWith('\u0120') || token.length > 12 || have.has(token))
+    more[parts.length - 1] = 13;
+    while (v.tokens.length < n - specials.length) {
+        const left = below(parts.length);
+        const right = below(parts.length);
+
+        if (length[left] + more[right] > 12)
+            continue;
+        const token = parts[left] + parts[right];
+
+        if (have.has(token))
             continue;
         have.add(token);
         v.tokens.push(token);
+        length[parts.length] = token.length;
+        more[parts.length] = token.startsWith('\u0120') ? 13 : token.length;
         parts.push(token);
-        v.merges.push(`${left} ${right}`);
+        v.merges.push(`${parts[left]} ${parts[right]}`);
     }
     v.types = [...v.tokens.map(() => NORMAL),
         ...specials.map((s) => s.startsWith('<|') ? CONTROL : USER)];

@@ -3,7 +3,7 @@
 // Values of float types follow a triangular distribution. Blocks of quantised
 // types are made directly: random quants, scales such that the dequantised
 // weights have the wanted standard deviation and a mean near 0. Block layouts:
-// ggml's block_q8_0, block_q4_0, block_q4_K, block_q5_K, block_q6_K.
+// kernels/cpu/quant.h.
 
 export const TYPES = {
     f32: { id: 0, elems: 1, bytes: 4, fileType: 0 },
@@ -11,9 +11,40 @@ export const TYPES = {
     bf16: { id: 30, elems: 1, bytes: 2, fileType: 32 },
     q8_0: { id: 8, elems: 32, bytes: 34, fileType: 7, block: blockQ8 },
     q4_0: { id: 2, elems: 32, bytes: 18, fileType: 2, block: blockQ4 },
+    q4_1: { id: 3, elems: 32, bytes: 20, fileType: 3, block: blockQ41 },
+    q5_0: { id: 6, elems: 32, bytes: 22, fileType: 8, block: blockQ50 },
+    q5_1: { id: 7, elems: 32, bytes: 24, fileType: 9, block: blockQ51 },
+    q2_k: { id: 10, elems: 256, bytes: 84, fileType: 10, block: blockQ2K },
+    q3_k: { id: 11, elems: 256, bytes: 110, fileType: 12, block: blockQ3K },
     q4_k: { id: 12, elems: 256, bytes: 144, fileType: 15, block: blockQ4K },
     q5_k: { id: 13, elems: 256, bytes: 176, fileType: 17, block: blockQ5K },
     q6_k: { id: 14, elems: 256, bytes: 210, fileType: 18, block: blockQ6K },
+    iq4_nl: { id: 20, elems: 32, bytes: 18, fileType: 25, block: blockIQ4NL },
+    iq4_xs: { id: 23, elems: 256, bytes: 136, fileType: 30,
+        block: blockIQ4XS },
+    mxfp4: { id: 39, elems: 32, bytes: 17, fileType: 38, block: blockMXFP4 },
+};
+
+for (const name of Object.keys(TYPES))
+    TYPES[name].name = name;
+
+// Mixtures of published files: matrices are of `type`, the tied embedding or
+// the output matrix of `head`; where `more` says so, of `moreType`.
+// Q4_K_M: the values and the way down of a layer get more bits in the first
+// and the last eighth of the layers and in each third one between, the rule
+// of llama.cpp's quantiser (src/llama-quant.cpp).
+export const MIXES = {
+    q4_k_m: {
+        type: TYPES.q4_k, head: TYPES.q6_k, moreType: TYPES.q6_k,
+        fileType: 15,
+        more: (name, layer, layers) => {
+            const eighth = Math.floor(layers / 8);
+
+            return ['attn_v', 'ffn_down'].includes(name) &&
+                (layer < eighth || layer >= Math.floor(7 * layers / 8) ||
+                 (layer - eighth) % 3 === 2);
+        },
+    },
 };
 
 // Numbers of a generator, 32 bits at a time: xorshift128 (Marsaglia, 2003),
@@ -29,7 +60,8 @@ class Random {
                 h = Math.imul(h ^ c, 0x01000193) + 0x9e3779b9 >>> 0;
             state[i] = h ^ h >>> 15;
         }
-        [this.x, this.y, this.z, this.w] = state;
+        // signed: the engine keeps such numbers unboxed
+        [this.x, this.y, this.z, this.w] = Int32Array.from(state);
         this.w |= 1; // never all zero
         for (let i = 0; i < 16; i++)
             this.next();
@@ -50,8 +82,18 @@ class Random {
 
     // 4 * n random bytes at buf[at]
     fill(words, at, n) {
-        for (let i = 0; i < n; i++)
-            words[at + i] = this.next();
+        let { x, y, z, w } = this;
+
+        for (let i = 0; i < n; i++) {
+            const t = x ^ x << 11;
+
+            x = y;
+            y = z;
+            z = w;
+            w = w ^ w >>> 19 ^ t ^ t >>> 8;
+            words[at + i] = w;
+        }
+        Object.assign(this, { x, y, z, w });
     }
 }
 
@@ -143,6 +185,87 @@ function blockQ8(b, at, random, std) {
 
 function blockQ4(b, at, random, std) {
     u16(b, at, half(jitter(random, std / 4.64)));
+}
+
+// The scale of a block whose values have a minimum: -middle times the scale.
+function scaleMin(b, at, random, d, middle) {
+    const scale = Math.abs(jitter(random, d));
+
+    u16(b, at, half(scale));
+    u16(b, at + 2, half(middle * scale));
+}
+
+function blockQ41(b, at, random, std) {
+    scaleMin(b, at, random, std / 4.61, -7.5);
+}
+
+function blockQ50(b, at, random, std) {
+    u16(b, at, half(jitter(random, std / 9.25)));
+}
+
+function blockQ51(b, at, random, std) {
+    scaleMin(b, at, random, std / 9.23, -15.5);
+}
+
+// Sixteen scales from 5 to 14, and mins as in the other K types.
+function blockQ2K(b, at, random, std) {
+    for (let i = at; i < at + 16; i++) {
+        const v = random.next();
+        const sc = 5 + ((v >>> 16) * 10 >>> 16);
+
+        b[i] = sc | sc + ((v & 0xffff) * 3 >>> 16) - 1 << 4;
+    }
+    scaleMin(b, at + 80, random, std / 11.16, 1.5);
+}
+
+// A 6-bit scale from 1 to 24 or from 40 to 63: 32 is zero.
+function scale6(random) {
+    const v = random.next();
+    const sc = 8 + ((v >>> 16) * 24 >>> 16);
+
+    return v & 1 ? 32 + sc : 32 - sc;
+}
+
+function blockQ3K(b, at, random, std) {
+    b.fill(0, at + 96, at + 108);
+    for (let j = 0; j < 16; j++) {
+        const sc = scale6(random);
+
+        b[at + 96 + j % 8] |= (sc & 15) << (j < 8 ? 0 : 4);
+        b[at + 104 + j % 4] |= sc >> 4 << 2 * (j >> 2);
+    }
+    u16(b, at + 108, half(Math.abs(jitter(random, std / 48.5))));
+}
+
+// The table of IQ4_NL has a root mean square of 67.4.
+function blockIQ4NL(b, at, random, std) {
+    u16(b, at, half(jitter(random, std / 67.4)));
+}
+
+function blockIQ4XS(b, at, random, std) {
+    let high = 0;
+
+    b.fill(0, at + 4, at + 8);
+    for (let g = 0; g < 8; g++) {
+        const sc = scale6(random);
+
+        b[at + 4 + (g >> 1)] |= (sc & 15) << 4 * (g & 1);
+        high |= sc >> 4 << 2 * g;
+    }
+    u16(b, at + 2, high);
+    u16(b, at, half(Math.abs(jitter(random, std / (67.4 * 20.7)))));
+}
+
+// Scales are powers of 2: the two next to the wanted one, so often that the
+// mean square is right. The root mean square of the doubled values is 5.85.
+function blockMXFP4(b, at, random, std) {
+    f32word[0] = std / 5.85;
+    const e = u32word[0] >>> 23;
+
+    u32word[0] = u32word[0] & 0x7fffff | 0x3f800000;
+    const upper = (f32word[0] * f32word[0] - 1) / 3;
+
+    b[at] = e + 1 + (random.next() < upper * 2 ** 32);
 }
 
 // Eight 6-bit scales and mins in 12 bytes; a min is near its scale, so that
