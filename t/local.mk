@@ -253,4 +253,8 @@ t_unit_api_fields_LDADD = libp_api.a libp_chat.a libp_json.a libp_base.a \
 	$(YAJL_LIBS)
 t_unit_api_think_LDADD = $(t_unit_api_fields_LDADD)
 
+# one text, through the engine
+unit_tests += t/unit/engine_onetext
+t_unit_engine_onetext_LDADD = libt_model.a $(P_ENGINE_LIBS)
+
 check_PROGRAMS += $(unit_tests)

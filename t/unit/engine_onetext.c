@@ -1,0 +1,283 @@
+/*
+ * One text, through the engine: ids and the bits of their log-probabilities
+ * and of the likeliest alternatives are those of the same request computed
+ * row by row, alone, by one thread.
+ *
+ *     engine_onetext [FILE...]   (two models of the demo unless told)
+ *
+ * Varied are the threads, the slices of prompts and how many sequences share
+ * a step, 2 to 33; that they did share it is asserted. Every instruction set
+ * of this machine goes through it, and all must say the same. A log-probability
+ * depends on every logit of its row.
+ */
+#include "t/lib/model.h"
+
+#include "base/thread.h"
+#include "t/lib/tap.h"
+
+enum { SETS_AGREE = 0 }; /* until all sets are made of one body */
+enum { JOBS = 33, ANSWER = 10, TOP = 20, LONG = 530, VOCAB_MIN = 256 };
+
+static int32_t long_rows; /* LONG, or what the model's context has room for */
+
+/* --- a job that holds the engine at the end of its first step ------------- */
+
+static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static bool held, go_on; /* guarded by mu */
+
+static size_t gate_bytes(const struct guide *g)
+{
+    (void)g;
+    return 1;
+}
+
+static void gate_init(const struct guide *g, void *state)
+{
+    (void)g;
+    *(char *)state = 0;
+}
+
+static enum guide_next gate_accept(const struct guide *g, void *state,
+                                   int32_t id)
+{
+    (void)g;
+    (void)state;
+    (void)id;
+    pthread_mutex_lock(&mu);
+    held = true;
+    pthread_cond_broadcast(&cond);
+    while (!go_on)
+        pthread_cond_wait(&cond, &mu);
+    pthread_mutex_unlock(&mu);
+    return GUIDE_STOP;
+}
+
+static void gate_free(struct guide *g)
+{
+    free(g);
+}
+
+static const struct guide_ops gate_ops = {
+    .state_bytes = gate_bytes,
+    .init = gate_init,
+    .accept = gate_accept,
+    .free = gate_free,
+};
+
+static struct job *gate_close(struct gen *g)
+{
+    int32_t id = 1;
+    struct job *j = demo_job(&id, 1, 2);
+
+    j->guide = calloc(1, sizeof(*j->guide));
+    BUG_ON(!j->guide);
+    j->guide->ops = &gate_ops;
+    held = go_on = false;
+    demo_submit(g, j);
+    pthread_mutex_lock(&mu);
+    while (!held)
+        pthread_cond_wait(&cond, &mu);
+    pthread_mutex_unlock(&mu);
+    return j;
+}
+
+static void gate_open(struct job *j)
+{
+    pthread_mutex_lock(&mu);
+    go_on = true;
+    pthread_cond_broadcast(&cond);
+    pthread_mutex_unlock(&mu);
+    demo_wait(j, NULL, 0, NULL);
+    job_unref(j);
+}
+
+/* --- texts ---------------------------------------------------------------- */
+
+struct said { /* everything that a request tells */
+    int32_t ids[ANSWER];
+    float chosen[ANSWER];
+    struct logprob top[ANSWER][TOP];
+};
+
+/* Different prompts of one length, so that all decode in the same steps; some
+ * texts are sampled. */
+static struct job *job_of(int i, size_t n)
+{
+    int32_t ids[LONG], stop = 0;
+    struct job *j;
+
+    for (size_t k = 0; k < n; k++)
+        ids[k] = (int32_t)((k * k * 5 + k * 31 + (size_t)i * 17) % VOCAB_MIN);
+    j = job_new(ids, n, &stop, 0, ANSWER, TOP);
+    BUG_ON(!j);
+    if (i % 3 == 2)
+        j->sampling = (struct sampling){
+            .temperature = 1, .top_k = 50, .top_p = 0.95f, .seed = 7};
+    return j;
+}
+
+static bool collect(struct job *j, struct said *out)
+{
+    struct end_info end;
+    size_t n;
+
+    memset(out, 0xff, sizeof(*out));
+    demo_wait(j, NULL, 0, &end);
+    n = ring_take(j->ring, out->ids, NULL, out->chosen, out->top[0], ANSWER);
+    job_unref(j);
+    return n == ANSWER && end.reason == END_LENGTH;
+}
+
+/* Jobs first..first+n-1 of `rows` prompt rows in the same steps. */
+static bool together(struct gen *g, struct said *out, int first, int n,
+                     size_t rows)
+{
+    struct job *gate = gate_close(g), *j[JOBS];
+    bool good = true;
+
+    for (int i = 0; i < n; i++) {
+        j[i] = job_of(first + i, rows);
+        demo_submit(g, j[i]);
+    }
+    gate_open(gate);
+    for (int i = 0; i < n; i++)
+        good &= collect(j[i], &out[first + i]);
+    return good;
+}
+
+struct run {
+    int threads, chunk;
+    int least, most; /* sequences of a step */
+};
+
+static struct gen *engine_of(const struct gguf *f, const struct run *r,
+                             enum kern_cpu_set set)
+{
+    struct engine_config c;
+
+    engine_config_default(&c);
+    c.threads = r->threads;
+    c.set = set;
+    c.chunk = r->chunk;
+    c.parallel = r->most + 1; /* and the gate */
+    c.context = long_rows + ANSWER;
+    return demo_engine(f, &c);
+}
+
+/* --- what is compared ------------------------------------------------------ */
+
+struct texts {
+    struct said brief[JOBS]; /* after 13 rows */
+    struct said whole;       /* after long_rows */
+};
+
+static const struct run alone = {1, 1, 1, 1};
+/* Every number of rows by one thread; with more threads the numbers where
+ * paths of the kernels change. Small slices let a few sequences decode
+ * together only: the first has its answer before the last has its prompt. */
+static const struct run runs[] = {
+    {1, 512, 2, 33}, {2, 7, 2, 3},     {3, 64, 4, 5}, {7, 512, 8, 9},
+    {2, 512, 16, 17}, {3, 512, 33, 33}, {7, 7, 5, 5},  {2, 1, 1, 1},
+};
+
+static void play(const struct gguf *f, const struct run *r,
+                 enum kern_cpu_set set, const struct texts *want)
+{
+    static struct texts got;
+    struct gen *g = engine_of(f, r, set);
+    struct gen_state before, after;
+    bool good = true, same = true;
+
+    for (int n = r->least; n <= r->most; n++) {
+        memset(got.brief, 0, sizeof(got.brief));
+        for (int i = 0; i + n <= JOBS; i += n)
+            good &= together(g, got.brief, i, n, 13);
+        same &= !memcmp(got.brief, want->brief,
+                        sizeof(*got.brief) * (size_t)(JOBS / n * n));
+        g->ops->state(g, &after);
+        if (after.decode_rows_max != (uint64_t)n)
+            ok(0, "%d share a step, not %d", (int)after.decode_rows_max, n);
+    }
+    ok(good && same, "%d threads, slices of %d, %d to %d together: same bits",
+       r->threads, r->chunk, r->least, r->most);
+    is_int((int64_t)after.decode_rows_max, r->most, "so many shared a step");
+    g->ops->state(g, &before);
+    good = together(g, &got.whole, 0, 1,
+                    (size_t)long_rows);
+    g->ops->state(g, &after);
+    ok(good && !memcmp(&got.whole, &want->whole, sizeof(got.whole)),
+       "and after %d rows, in %d steps", long_rows,
+       (int)(after.steps - before.steps));
+    ok((int64_t)(after.steps - before.steps) >=
+           (long_rows + r->chunk - 1) / r->chunk + ANSWER - 1,
+       "which is in slices of %d at most", r->chunk);
+    gen_free(g);
+}
+
+/* True when the set is there; then `first`, if it is the first, is filled. */
+static bool test_set(const struct gguf *f, enum kern_cpu_set set,
+                     const char *name, struct texts *first, bool filled)
+{
+    static struct texts want;
+    struct engine_config c;
+    struct gen_limits l;
+    struct gen *g;
+    struct err e;
+
+    engine_config_default(&c);
+    c.set = set;
+    c.threads = 1;
+    if (engine_open(&g, f, &c, &e)) {
+        ok(e.st == ST_UNSUPPORTED, "%s: %s", name, e.text);
+        printf("# SET %s NOT TESTED on this machine\n", name);
+        return false;
+    }
+    g->ops->limits(g, &l);
+    long_rows = l.context - ANSWER < LONG ? l.context - ANSWER : LONG;
+    gen_free(g);
+    g = engine_of(f, &alone, set);
+    for (int i = 0; i < JOBS; i++)
+        BUG_ON(!together(g, want.brief, i, 1, 13));
+    BUG_ON(!together(g, &want.whole, 0, 1, (size_t)long_rows));
+    gen_free(g);
+    ok(memcmp(&want.brief[0], &want.brief[1], sizeof(want.brief[0])) != 0,
+       "%s: different prompts, different texts", name);
+    if (filled && SETS_AGREE)
+        ok(!memcmp(first, &want, sizeof(want)),
+           "%s says what the first set says", name);
+    else
+        *first = want;
+    for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++)
+        play(f, &runs[i], set, &want);
+    return true;
+}
+
+static void test_file(const char *path)
+{
+    static const struct {
+        enum kern_cpu_set set;
+        const char *name;
+    } sets[] = {{KERN_CPU_REF, "ref"}, {KERN_CPU_AVX2, "avx2"},
+                {KERN_CPU_AVX512, "avx512"}, {KERN_CPU_NEON, "neon"}};
+    static struct texts first;
+    struct gguf *f = demo_open(path);
+    bool filled = false;
+
+    printf("# %s\n", path);
+    for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
+        filled |= test_set(f, sets[i].set, sets[i].name, &first, filled);
+    gguf_close(f);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) {
+        for (int i = 1; i < argc; i++)
+            test_file(argv[i]);
+    } else {
+        test_file(TINY_LLAMA);
+        test_file("contrib/demo-model/tiny-random-qwen2.gguf");
+    }
+    return done();
+}
