@@ -253,6 +253,9 @@ t_unit_api_fields_LDADD = libp_api.a libp_chat.a libp_json.a libp_base.a \
 	$(YAJL_LIBS)
 t_unit_api_think_LDADD = $(t_unit_api_fields_LDADD)
 
+# how surprised a model is by a text: a tool of the Perl tests
+check_PROGRAMS += t/unit/perplexity_tool
+t_unit_perplexity_tool_LDADD = $(P_ENGINE_LIBS)
 # one text, through the engine
 unit_tests += t/unit/engine_onetext
 t_unit_engine_onetext_LDADD = libt_model.a $(P_ENGINE_LIBS)

@@ -165,7 +165,7 @@ static struct gen *engine_of(const struct gguf *f, const struct run *r,
     return demo_engine(f, &c);
 }
 
-/* --- what is compared ------------------------------------------------------ */
+/* --- what is compared ----------------------------------------------------- */
 
 struct texts {
     struct said brief[JOBS]; /* after 13 rows */
