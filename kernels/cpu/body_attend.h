@@ -131,7 +131,24 @@ struct attend_page {
     const uint16_t *ks; /* f16 [blocks][KV_PAGE]; NULL: no scales */
     const float *vs;    /* [blocks][KV_PAGE] */
     int32_t dim;
+    const void *next_k; /* of the page that follows; NULL: none */
 };
+
+/* Bytes that a row of n numbers of the cache takes. */
+INLINE int attend_bytes(const enum attend_from from, int n)
+{
+    return from == ATTEND_F16 ? 2 * n : n;
+}
+
+/* Part i of an array: a share of the next one is fetched while a share of
+ * this one is worked on, so that memory is never idle. */
+INLINE void attend_fetch(const void *p, int32_t i, int32_t bytes)
+{
+    const uint8_t *b = (const uint8_t *)p + i * bytes;
+
+    for (int32_t at = 0; at < bytes; at += 64)
+        vb_fetch(b + at);
+}
 
 INLINE vf attend_take(const enum attend_from from, const void *p, size_t i)
 {
@@ -204,26 +221,30 @@ INLINE void score_group(const enum attend_from from, const int nq,
         }
 }
 
-/* out[r][i * 16...] of one query each: times keep (NULL: is 0), plus the
- * values of positions j0 to j1 with weights p. */
+/* Components d to d + 16 * wide of one query each: times keep (NULL: are 0),
+ * plus the values of positions j0 to j1 with weights p. */
 INLINE void value_tile(const enum attend_from from, const int wide,
-                       const int nq, const void *v, size_t ldv, int32_t j0,
+                       const int nq, const struct attend_page *g, int32_t j0,
                        int32_t j1, const float *p, const float *keep,
-                       float *const *out, size_t d)
+                       float *const *out, int32_t d)
 {
+    const bool fetch = from != ATTEND_F32 && d == 0 && g->next_k;
     vf sum[ATTEND_GROUP][4], vv[4];
 
     UNROLL
     for (int r = 0; r < nq; r++)
         UNROLL
-    for (size_t i = 0; i < (size_t)wide; i++)
+    for (int i = 0; i < wide; i++)
         sum[r][i] =
             keep ? vf_mul(vf_load(out[r] + d + LANES * i), vf_set(keep[r]))
                  : vf_zero();
     for (int32_t j = j0; j < j1; j++) {
+        if (fetch)
+            attend_fetch(g->next_k, j, attend_bytes(from, g->dim));
         UNROLL
-        for (size_t i = 0; i < (size_t)wide; i++)
-            vv[i] = attend_take(from, v, (size_t)j * ldv + d + LANES * i);
+        for (int i = 0; i < wide; i++)
+            vv[i] = attend_take(from, g->v,
+                                (size_t)j * g->ldv + (size_t)(d + LANES * i));
         UNROLL
         for (int r = 0; r < nq; r++) {
             vf x = vf_set(p[r * KV_PAGE + j]);
@@ -236,26 +257,26 @@ INLINE void value_tile(const enum attend_from from, const int wide,
     UNROLL
     for (int r = 0; r < nq; r++)
         UNROLL
-    for (size_t i = 0; i < (size_t)wide; i++)
+    for (int i = 0; i < wide; i++)
         vf_store(out[r] + d + LANES * i, sum[r][i]);
 }
 
 /* The last components of a head that is no multiple of 16. */
-INLINE void value_tail(const enum attend_from from, const int nq,
-                       const struct attend_page *g, int32_t j0, int32_t j1,
-                       const float *p, const float *keep, float *const *out,
-                       size_t d)
+INLINE void value_tail(const int nq, const struct attend_page *g, int32_t j0,
+                       int32_t j1, const float *p, const float *keep,
+                       float *const *out, int32_t d)
 {
     float room[ATTEND_GROUP][LANES] = {{0}}, *to[ATTEND_GROUP];
-    size_t bytes = ((size_t)g->dim - d) * sizeof(float);
+    size_t bytes = (size_t)(g->dim - d) * sizeof(float);
+    struct attend_page t = *g;
 
+    t.v = (const float *)g->v + d;
     for (int r = 0; r < nq; r++) {
         to[r] = room[r];
         if (keep)
             memcpy(room[r], out[r] + d, bytes);
     }
-    value_tile(from, 1, nq, (const float *)g->v + d, g->ldv, j0, j1, p, keep,
-               to, 0);
+    value_tile(ATTEND_F32, 1, nq, &t, j0, j1, p, keep, to, 0);
     for (int r = 0; r < nq; r++)
         memcpy(out[r] + d, room[r], bytes);
 }
@@ -266,12 +287,11 @@ INLINE void value_span(const enum attend_from from, const int wide,
                        float *const *out, int32_t d, int32_t end)
 {
     for (; d + LANES * wide <= end; d += LANES * wide)
-        value_tile(from, wide, nq, g->v, g->ldv, j0, j1, p, keep, out,
-                   (size_t)d);
+        value_tile(from, wide, nq, g, j0, j1, p, keep, out, d);
     for (; wide > 1 && d + LANES <= end; d += LANES)
-        value_tile(from, 1, nq, g->v, g->ldv, j0, j1, p, keep, out, (size_t)d);
+        value_tile(from, 1, nq, g, j0, j1, p, keep, out, d);
     if (from == ATTEND_F32 && d < end)
-        value_tail(from, nq, g, j0, j1, p, keep, out, (size_t)d);
+        value_tail(nq, g, j0, j1, p, keep, out, d);
 }
 
 INLINE void value_group(const enum attend_from from, const int nq,
@@ -289,10 +309,9 @@ INLINE void value_group(const enum attend_from from, const int nq,
         const float *vs = g->vs + d / KV_BLOCK * KV_PAGE;
         int32_t end = d + KV_BLOCK < g->dim ? d + KV_BLOCK : g->dim;
 
-        for (int i = 0; i < KV_PAGE; i += LANES)
-            for (int r = 0; r < nq; r++)
-                vf_store(scaled + r * KV_PAGE + i,
-                         vf_mul(vf_load(p + r * KV_PAGE + i), vf_load(vs + i)));
+        for (int i = 0; i < nq * KV_PAGE; i += LANES)
+            vf_store(scaled + i,
+                     vf_mul(vf_load(p + i), vf_load(vs + i % KV_PAGE)));
         value_span(from, wide < 2 ? wide : 2, nq, g, j0, j1, scaled, keep, out,
                    d, end);
     }
@@ -445,19 +464,30 @@ static void attend_scales(struct attend_room *room, const uint16_t *src,
             room->vs[b * KV_PAGE + j] = room->row[j * blocks + b];
 }
 
-/* Page i of the sequence, of which at most `see` positions are of use. */
+/* Positions of page i that a query sees. */
+INLINE int32_t attend_sees(int32_t pos, int32_t i)
+{
+    int32_t n = pos - i * KV_PAGE + 1;
+
+    return n < 0 ? 0 : n > KV_PAGE ? KV_PAGE : n;
+}
+
+/* Page i of a sequence that is looked at up to position `last`. */
 static void attend_open(struct attend_page *g, const struct cpu_attend *a,
-                        int32_t i, int32_t see, bool many,
+                        int32_t i, int32_t last, bool many,
                         struct attend_room *room)
 {
     size_t off = (size_t)a->pages[i] * a->page, dim = (size_t)a->head_dim;
     size_t blocks = (dim + KV_BLOCK - 1) / KV_BLOCK;
+    int32_t see = attend_sees(last, i);
 
     *g = (struct attend_page){.from = ATTEND_F16,
                               .k = a->k + off,
                               .v = a->v + off,
                               .ldv = dim,
                               .dim = a->head_dim};
+    if (i < last / KV_PAGE)
+        g->next_k = a->k + (size_t)a->pages[i + 1] * a->page;
     if (a->type == KERN_Q8_0) {
         g->from = ATTEND_I8;
         g->ks = (const void *)(a->k + off + dim * KV_PAGE);
@@ -468,14 +498,6 @@ static void attend_open(struct attend_page *g, const struct cpu_attend *a,
         attend_decode(ATTEND_F16, g, room, see);
     else if (many)
         attend_decode(ATTEND_I8, g, room, see);
-}
-
-/* Positions of page i that a query sees. */
-INLINE int32_t attend_sees(int32_t pos, int32_t i)
-{
-    int32_t n = pos - i * KV_PAGE + 1;
-
-    return n < 0 ? 0 : n > KV_PAGE ? KV_PAGE : n;
 }
 
 /* What all of a group see is added for them together, the rest for each. */
@@ -523,7 +545,7 @@ static void attend_block(const struct cpu_attend *a, int32_t first, int32_t n,
         struct attend_page g;
         int nq;
 
-        attend_open(&g, a, page, attend_sees(last, page), many, room);
+        attend_open(&g, a, page, last, many, room);
         for (int32_t i = 0; i < n; i += nq) {
             bool seen = false;
 
