@@ -13,18 +13,25 @@
 #include "kernels/cpu/lanes.h"
 
 #define FLOAT_BLOCK 32
-/* As f32, a stretch fills half of a first cache of 32 KiB. */
-#define FLOAT_COLS 128
 /* Blocks of one row that are under way at once. */
 #define FLOAT_UNITS 4
 /* How far ahead one row fetches weights, in bytes. */
 #define FLOAT_AHEAD 4096
-/* From here on decoding a stretch pays. */
-#define FLOAT_MANY (2 * LANES_FLOAT_ROWS + 1)
+/* Up to here rows go without the scratch. */
+#define FLOAT_FEW (2 * LANES_FLOAT_ROWS)
+/* What goes through the scratch at once: columns, rows, tiles. */
+#define FLOAT_COLS 128
+#define FLOAT_PASS 96
+#define FLOAT_TILES 8
+#define FLOAT_LDX (FLOAT_COLS + LANES)
 
-_Static_assert(sizeof(float) * FLOAT_COLS * LANES * LANES_FLOAT_TILES <=
-                   CPU_SCRATCH,
-               "the scratch holds a stretch");
+struct float_scratch {
+    float w[LANES_FLOAT_TILES * FLOAT_COLS * LANES]; /* f32 tiles */
+    float x[FLOAT_PASS * FLOAT_LDX];
+    float y[FLOAT_PASS][FLOAT_TILES * LANES];
+};
+
+_Static_assert(sizeof(struct float_scratch) <= CPU_SCRATCH, "one fits");
 
 /* Where column c of a tile is; an even c for pairs. */
 INLINE size_t float_at(enum kern_type type, int32_t c)
@@ -57,23 +64,39 @@ struct float_in {
 INLINE void float_step(enum kern_type type, const struct float_in *in,
                        int32_t c, int odd, int units, int rows, vf *acc)
 {
-    const float *x = in->x + c + odd;
+    const float *x = in->x + c + odd, *x3 = x + 3 * in->ldf,
+                *x6 = x3 + 3 * in->ldf;
     vf v[FLOAT_UNITS];
+
+    /* Three pointers and a stride: compilers would keep eight pointers. */
+    if (rows > 6)
+        __asm__("" : "+r"(x), "+r"(x3), "+r"(x6));
+    else if (rows > 3)
+        __asm__("" : "+r"(x), "+r"(x3));
 
     UNROLL
     for (int u = 0; u < units; u++) {
         const uint8_t *w = in->w + (size_t)u * in->w_step;
 
         v[u] = float_col(type, w, c, odd);
-        if (rows == 1 && (type == KERN_F32 || !odd))
+        if (type == KERN_F32 || !odd)
             vb_fetch(w + float_at(type, c + odd) + FLOAT_AHEAD);
     }
     UNROLL
-    for (int i = 0; i < units * rows; i++) {
-        int r = i / units, u = i % units;
-        vf f = vf_set(x[(size_t)r * in->ldf + (size_t)u * in->x_step]);
+    for (int r = 0; r < rows; r++) {
+        const float *row = (r < 3   ? x
+                            : r < 6 ? x3
+                                    : x6) +
+                           (size_t)(r % 3) * in->ldf;
 
-        acc[i] = vf_fma(v[u], f, acc[i]);
+        vf f = rows > 1 && units > 1 ? vf_dup(row) : vf_set(*row);
+
+        UNROLL
+        for (int u = 0; u < units; u++) {
+            if (rows == 1)
+                f = vf_set(row[(size_t)u * in->x_step]);
+            acc[r * units + u] = vf_fma(v[u], f, acc[r * units + u]);
+        }
     }
 }
 
@@ -160,8 +183,14 @@ INLINE void float_groups(enum kern_type type, struct float_in in, int32_t cols,
             float_rows(type, &in, cols, units, 4, y, ldy);
         else if (n == 5)
             float_rows(type, &in, cols, units, 5, y, ldy);
-        else
+        else if (n == 6)
             float_rows(type, &in, cols, units, 6, y, ldy);
+#if LANES_FLOAT_ROWS > 6
+        else if (n == 7)
+            float_rows(type, &in, cols, units, 7, y, ldy);
+        else
+            float_rows(type, &in, cols, units, 8, y, ldy);
+#endif
 #endif
         in.x += (size_t)n * in.ldf;
         y += (size_t)n * ldy;
@@ -194,57 +223,94 @@ INLINE void float_decode(enum kern_type type, const uint8_t *w, int32_t cols,
                          float *dst)
 {
     for (int32_t c = 0; c < cols; c += 2) {
+        vb_fetch(w + float_at(type, c) + FLOAT_AHEAD);
         vf_store(dst + c * LANES, float_col(type, w, c, 0));
         if (c + 1 < cols)
             vf_store(dst + (c + 1) * LANES, float_col(type, w, c, 1));
     }
 }
 
-/* Tiles whose sums are kept at once. */
-INLINE void float_tiles(enum kern_type type, const uint8_t *w, size_t w_step,
-                        int units, const struct cpu_x *x, int32_t r0,
-                        int32_t rows, float *y, size_t ldy, float *scratch)
+/* A stretch of activations, rows close together: where they come from, rows
+ * are often a power of two apart and displace each other in the cache. */
+INLINE void float_copy(const float *x, size_t ldf, int32_t cols, int32_t rows,
+                       float *dst)
 {
-    const size_t s_step = (size_t)FLOAT_COLS * LANES;
-    struct float_in in = {NULL, w_step, NULL, 0, x->ldf};
-    enum kern_type now = type;
+    for (int32_t r = 0; r < rows; r++, x += ldf, dst += FLOAT_LDX)
+        for (int32_t c = 0; c < cols; c += LANES)
+            vf_store(dst + c, cols - c < LANES ? vf_loadn(x + c, cols - c)
+                                               : vf_load(x + c));
+}
+
+/* Up to FLOAT_TILES tiles and FLOAT_PASS rows, by way of the scratch. */
+INLINE void float_pass(enum kern_type type, const uint8_t *w, size_t w_step,
+                       int32_t tiles, const float *x, size_t ldf, int32_t cols,
+                       int32_t rows, float *y, size_t ldy,
+                       struct float_scratch *s)
+{
+    const size_t step = (size_t)FLOAT_COLS * LANES;
+
+    memset(s->y, 0, (size_t)rows * sizeof(s->y[0]));
+    for (int32_t c = 0; c < cols; c += FLOAT_COLS) {
+        int32_t n = float_least(FLOAT_COLS, cols - c);
+        struct float_in in = {NULL, w_step, s->x, 0, FLOAT_LDX};
+
+        float_copy(x + c, ldf, n, rows, s->x);
+        for (int32_t t = 0, units; t < tiles; t += units) {
+            units = float_least(tiles - t, LANES_FLOAT_TILES);
+            in.w = w + (size_t)t * w_step + float_at(type, c);
+            if (type != KERN_F32) {
+                for (int u = 0; u < units; u++)
+                    float_decode(type, in.w + (size_t)u * w_step, n,
+                                 s->w + (size_t)u * step);
+                in.w = (const uint8_t *)s->w;
+                in.w_step = step * sizeof(*s->w);
+            }
+            float_stretch(KERN_F32, &in, n, units, rows, &s->y[0][t * LANES],
+                          FLOAT_TILES * LANES);
+        }
+    }
+    for (int32_t r = 0; r < rows; r++)
+        memcpy(y + (size_t)r * ldy, s->y[r],
+               (size_t)tiles * LANES * sizeof(*y));
+}
+
+/* So few rows that converting weights each time is no matter. */
+INLINE void float_few(enum kern_type type, const uint8_t *w, size_t w_step,
+                      int32_t tiles, const float *x, size_t ldf, int32_t cols,
+                      int32_t rows, float *y, size_t ldy)
+{
+    struct float_in in = {w, w_step, x, 0, ldf};
+    const int32_t most = rows <= LANES_FLOAT_ROWS ? cols : FLOAT_COLS;
 
     for (int32_t r = 0; r < rows; r++)
-        for (int u = 0; u < units; u++)
+        for (int32_t u = 0; u < tiles; u++)
             vf_store(y + (size_t)r * ldy + u * LANES, vf_zero());
-    for (int32_t c = 0; c < x->cols; c += FLOAT_COLS) {
-        int32_t n = float_least(FLOAT_COLS, x->cols - c);
-
+    for (int32_t c = 0; c < cols; c += most, in.x += most) {
         in.w = w + float_at(type, c);
-        in.x = x->f + (size_t)r0 * x->ldf + c;
-        if (type != KERN_F32 && rows >= FLOAT_MANY) {
-            for (int u = 0; u < units; u++)
-                float_decode(type, in.w + (size_t)u * w_step, n,
-                             scratch + (size_t)u * s_step);
-            now = KERN_F32;
-            in.w = (const uint8_t *)scratch;
-            in.w_step = s_step * sizeof(*scratch);
-        }
-        float_stretch(now, &in, n, units, rows, y, ldy);
+        float_stretch(type, &in, float_least(most, cols - c), tiles, rows, y,
+                      ldy);
     }
 }
 
 INLINE void float_all(enum kern_type type, const uint8_t *w, int32_t tiles,
-                      const struct cpu_x *x, int32_t r0, int32_t rows, float *y,
-                      size_t ldy, void *scratch)
+                      const float *x, size_t ldf, int32_t cols, int32_t rows,
+                      float *y, size_t ldy, void *scratch)
 {
-    const size_t bytes = pack_tile_bytes(type, x->cols);
+    const size_t bytes = pack_tile_bytes(type, cols);
 
-    for (int32_t t = 0, n; t < tiles; t += n) {
-        const uint8_t *tile = w + (size_t)t * bytes;
+    for (int32_t t = 0, n; t < tiles; t += n, w += (size_t)n * bytes) {
+        float *to = y + (size_t)t * LANES;
 
-        n = rows == 1 ? 1 : float_least(tiles - t, LANES_FLOAT_TILES);
-        if (rows == 1)
-            float_one(type, tile, x->cols, x->f + (size_t)r0 * x->ldf,
-                      y + (size_t)t * LANES);
-        else
-            float_tiles(type, tile, bytes, n, x, r0, rows,
-                        y + (size_t)t * LANES, ldy, scratch);
+        if (rows == 1) {
+            n = 1;
+            float_one(type, w, cols, x, to);
+        } else if (rows <= FLOAT_FEW) {
+            n = float_least(tiles - t, LANES_FLOAT_TILES);
+            float_few(type, w, bytes, n, x, ldf, cols, rows, to, ldy);
+        } else {
+            n = float_least(tiles - t, FLOAT_TILES);
+            float_pass(type, w, bytes, n, x, ldf, cols, rows, to, ldy, scratch);
+        }
     }
 }
 
@@ -253,12 +319,20 @@ static void float_product(enum kern_type type, const uint8_t *w, int32_t tiles,
                           const struct cpu_x *x, int32_t r0, int32_t rows,
                           float *y, size_t ldy, void *scratch)
 {
-    if (type == KERN_F32)
-        float_all(KERN_F32, w, tiles, x, r0, rows, y, ldy, scratch);
-    else if (type == KERN_F16)
-        float_all(KERN_F16, w, tiles, x, r0, rows, y, ldy, scratch);
-    else
-        float_all(KERN_BF16, w, tiles, x, r0, rows, y, ldy, scratch);
+    for (int32_t n; rows > 0; rows -= n, r0 += n, y += (size_t)n * ldy) {
+        const float *f = x->f + (size_t)r0 * x->ldf;
+
+        n = float_least(rows, FLOAT_PASS);
+        if (type == KERN_F32)
+            float_all(KERN_F32, w, tiles, f, x->ldf, x->cols, n, y, ldy,
+                      scratch);
+        else if (type == KERN_F16)
+            float_all(KERN_F16, w, tiles, f, x->ldf, x->cols, n, y, ldy,
+                      scratch);
+        else
+            float_all(KERN_BF16, w, tiles, f, x->ldf, x->cols, n, y, ldy,
+                      scratch);
+    }
 }
 
 #endif

@@ -15,6 +15,7 @@
  * The functions, all static inline, in each lanes_*.h:
  *
  *   vf_zero() vf_set(f)            every lane 0, f
+ *   vf_dup(p)                      every lane *p, for more than one use
  *   vf_load(p) vf_store(p, v)      f32[16], any alignment
  *   vf_loadn(p, n)                 the first n of 16, the others 0; reads no
  *   vf_storen(p, v, n)             more than n, writes no more than n
@@ -56,7 +57,7 @@
  *   vb_fetch(p)                    will be read soon; p need not be valid
  *   LANES_ROWS                     activation rows of a product kept in
  *                                  registers at once
- *   LANES_FLOAT_ROWS (1 to 6), LANES_FLOAT_TILES (1 or 2)
+ *   LANES_FLOAT_ROWS (1, 6 or 8), LANES_FLOAT_TILES (1 or 2)
  *                                  rows and tiles of a float product whose
  *                                  sums are in registers at once
  */
@@ -72,7 +73,8 @@
 #if !defined(LANES_AVX512) && !defined(LANES_AVX2) && !defined(LANES_NEON)
 #define UNROLL
 #elif defined(__clang__)
-#define UNROLL _Pragma("unroll")
+/* plain "unroll" is a hint that it does not always take */
+#define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 16")
 #endif

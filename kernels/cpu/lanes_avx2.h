@@ -44,6 +44,11 @@ INLINE vf vf_set(float f)
     return vf_two(_mm256_set1_ps(f), _mm256_set1_ps(f));
 }
 
+INLINE vf vf_dup(const float *p)
+{
+    return vf_set(*p);
+}
+
 INLINE vf vf_load(const float *p)
 {
     return vf_two(_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8));

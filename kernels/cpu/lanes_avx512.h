@@ -5,7 +5,7 @@
 #include <immintrin.h>
 
 #define LANES_ROWS 4
-#define LANES_FLOAT_ROWS 6
+#define LANES_FLOAT_ROWS 8
 #define LANES_FLOAT_TILES 2
 
 typedef __m512 vf;
@@ -25,6 +25,16 @@ INLINE vf vf_set(float f)
 {
     return _mm512_set1_ps(f);
 }
+
+/* Compilers would read *p again for each use: loads are what is scarce. */
+INLINE vf vf_dup(const float *p)
+{
+    vf v = vf_set(*p);
+
+    __asm__("" : "+v"(v));
+    return v;
+}
+
 INLINE vf vf_load(const float *p)
 {
     return _mm512_loadu_ps(p);

@@ -37,6 +37,11 @@ INLINE vf vf_zero(void)
     return vf_set(0);
 }
 
+INLINE vf vf_dup(const float *p)
+{
+    return vf_set(*p);
+}
+
 INLINE vf vf_load(const float *p)
 {
     vf r;
