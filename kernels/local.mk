@@ -10,19 +10,22 @@ libp_kernels_a_SOURCES = \
 	kernels/cpu/body_attend.h kernels/cpu/body_float.h \
 	kernels/cpu/body_int.h kernels/cpu/body_product.h \
 	kernels/cpu/body_quads.h kernels/cpu/body_row.h \
-	kernels/cpu/body_wide.h \
+	kernels/cpu/body_wide.h kernels/cpu/body_decode.h \
 	kernels/cpu/pack.c kernels/cpu/pack.h kernels/cpu/ref.c \
 	kernels/cpu/dispatch.c kernels/cpu/ops.c kernels/cpu/old_ref.c \
 	kernels/cpu/quant.c kernels/cpu/quant.h \
 	kernels/cpu/pool.c kernels/cpu/pool.h
 if X86_64
-noinst_LIBRARIES += libp_kern_avx2.a libp_kern_avx512.a
+noinst_LIBRARIES += libp_kern_avx2.a libp_kern_avx512.a \
+	libp_kern_amx.a
 libp_kern_avx2_a_SOURCES = kernels/cpu/x86_avx2.c kernels/cpu/old_avx2.c
 libp_kern_avx2_a_CFLAGS = $(AM_CFLAGS) -mavx2 -mfma -mf16c
 libp_kern_avx512_a_SOURCES = kernels/cpu/x86_avx512.c
 libp_kern_avx512_a_CFLAGS = $(AM_CFLAGS) -mavx512f -mavx512bw -mavx512dq \
 	-mavx512vl -mavx512vnni -mfma -mf16c
-P_KERN_LIBS += libp_kern_avx2.a libp_kern_avx512.a
+libp_kern_amx_a_SOURCES = kernels/cpu/x86_amx.c kernels/cpu/x86_amx.h
+libp_kern_amx_a_CFLAGS = $(libp_kern_avx512_a_CFLAGS) -mamx-tile -mamx-int8
+P_KERN_LIBS += libp_kern_avx2.a libp_kern_avx512.a libp_kern_amx.a
 endif
 P_LIBS += $(P_KERN_LIBS)
 P_ENGINE_LIBS += $(P_KERN_LIBS)

@@ -131,6 +131,9 @@ t_unit_kernels_attend_LDADD = $(P_KERN_LIBS) libp_base.a
 unit_tests += t/unit/kernels_pack t/unit/kernels_product
 t_unit_kernels_pack_LDADD = libp_kernels.a libp_base.a
 t_unit_kernels_product_LDADD = $(P_KERN_LIBS) libp_base.a
+# kernels: products with many activation rows
+unit_tests += t/unit/kernels_wide
+t_unit_kernels_wide_LDADD = $(P_KERN_LIBS) libp_base.a
 # not built by default: make t/bench/kernels
 EXTRA_PROGRAMS = t/bench/kernels
 t_bench_kernels_LDADD = $(P_KERN_LIBS) libp_base.a

@@ -12,8 +12,10 @@ static void product(enum kern_type t, const uint8_t *w, int32_t tiles,
 {
     if (pack_float(t))
         float_product(t, w, tiles, x, r0, rows, y, ldy, scratch);
-    else
+    else if (rows < WIDE_ROWS)
         int_product(t, w, tiles, x, r0, rows, y, ldy);
+    else
+        wide_product(t, w, tiles, x, r0, rows, y, ldy, scratch);
 }
 
 #endif
