@@ -95,9 +95,15 @@ like scaled(), $next, 'no scaling is accepted';
 like scaled([$type, 8, str('none')]), $next, 'as is none';
 like scaled([$type, 8, str('linear')], [$factor, 6, pack 'f<', 2]), $next, 'and linear';
 like scaled(freqs(1, 8)), $next, 'and factors, one for each frequency';
-like scaled([$type, 8, str($_)], [$factor, 6, pack 'f<', 2]),
-    qr/\Q$type\E: only 'none' and 'linear' are supported/, "$_ is not"
-    for qw(yarn longrope);
+like scaled([$type, 8, str('yarn')], [$factor, 6, pack 'f<', 2]), $next, 'and yarn';
+like scaled([$type, 8, str('longrope')], [$factor, 6, pack 'f<', 2]),
+    qr/\Q$type\E: only 'none', 'linear' and 'yarn' are supported/, 'longrope is not';
+like scaled([$type, 8, str('yarn')], ["llama.rope.scaling.$_->[0]", 6, pack 'f<', $_->[1]]),
+    qr/rope\.scaling\.$_->[0]: $_->[2]/, "yarn with a $_->[0] of $_->[1]"
+    for ['yarn_beta_fast', 0, 'a number over 0'], ['yarn_ext_factor', -1, 'a number from 0 on'],
+        ['attn_factor', -1, 'a number over 0'];
+like scaled([$type, 8, str('yarn')], ['llama.rope.scaling.original_context_length', 4, pack 'V', 0]),
+    qr/original_context_length: 0 is not from 1/, 'yarn with no original context';
 like scaled([$type, 4, pack 'V', 1]), qr/\Q$type\E: a string is expected/, 'nor is a number';
 like scaled([$factor, 6, pack 'f<', 0]), qr/\Q$factor\E: a number over 0/, 'a factor of 0';
 like scaled([$factor, 6, pack 'f<', 'inf']), qr/\Q$factor\E: a number over 0/, 'an infinite one';

@@ -46,15 +46,19 @@ push @jobs, { model => oracle_make(@$_), n => $n,
     prompts => [[1 .. 8], \@long] } for @random;
 
 # Rotary positions: the weights of one model with each way to scale them.
+my @small = qw(--width 64 --heads 4 --type f32 --untied --layers 3
+    --rope-base 100);
 my @rope = ([plain => ()], ['linear', '--rope-linear', 4],
-    ['factors', '--rope-factors', '1,1.5,8,32']);
+    ['factors', '--rope-factors', '1,1.5,8,32'],
+    [yarn => '--rope-yarn', '4,32'], # the last: the first half of a head turns
+    [half => '--rope-factors', join(',', (map { 100 ** ($_ / 8) } 0 .. 3),
+        (1e30) x 4)]);
 for my $arch ('llama', 'qwen3') {
     for (@rope) {
         my ($name, @options) = @$_;
-        next if $name eq 'factors' && $arch ne 'llama'; # llama.cpp has none
+        next if "@options" =~ /factors/ && $arch ne 'llama'; # llama.cpp has none
         push @jobs, { n => $n, prompts => [\@long],
-            model => oracle_make("$arch-$name", '--arch', $arch, qw(--width 64
-                --heads 4 --type f32 --untied --layers 3 --rope-base 100),
+            model => oracle_make("$arch-$name", '--arch', $arch, @small,
                 @options) };
     }
 }
@@ -65,9 +69,18 @@ gguf_write(oracle_dir() . '/llama-untyped.gguf', $untyped);
 push @jobs, { model => oracle_dir() . '/llama-untyped.gguf', n => $n,
     prompts => [\@long] };
 
+# llama.cpp reads no head of these architectures that turns in part, so we
+# read another file than it: there the frequencies of half a head in their
+# places of a whole one, and the rest all but 0.
+my ($half) = grep { $_->{model} =~ /llama-half/ } @jobs;
+$half->{ours} = oracle_make('half', qw(--arch llama --rope-dims 8), @small);
+
 my $said = oracle_compare(@jobs);
 isnt $said->{$_}, $said->{s/-.*/-plain/r}, "$_: scaling matters to this prompt"
-    for qw(llama-linear llama-factors qwen3-linear);
+    for qw(llama-linear llama-factors qwen3-linear llama-yarn qwen3-yarn
+        llama-half);
+isnt $said->{$_}, $said->{s/yarn/linear/r}, "$_ is not linear"
+    for qw(llama-yarn qwen3-yarn);
 is $said->{'llama-untyped'}, $said->{'llama-linear'},
     'a factor without a type';
 done_testing;

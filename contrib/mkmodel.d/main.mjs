@@ -41,6 +41,9 @@ Write a GGUF v3 file with random weights: for tests and measurements of speed.
   --untied                   a separate output matrix
   --rope-base X              [10000]
   --rope-linear X            positions are divided by X
+  --rope-yarn X,N            positions are spread by yarn: factor X, original
+                             context N
+  --rope-dims N              components of a head that turn [all]
   --rope-factors A,B,C       factors of the frequencies, repeated for all of
                              them (tensor rope_freqs.weight, as in llama 3.1)
   --seed N                   [1]
@@ -71,6 +74,8 @@ const OPTIONS = {
     untied: { type: 'boolean', default: false },
     'rope-base': { type: 'string', default: '10000' },
     'rope-linear': { type: 'string' },
+    'rope-yarn': { type: 'string' },
+    'rope-dims': { type: 'string' },
     'rope-factors': { type: 'string' },
     seed: { type: 'string', default: '1' },
     output: { type: 'string', short: 'o' },
@@ -139,6 +144,15 @@ function shapeOf(values) {
     s.ropeBase = positive(values, 'rope-base');
     if (values['rope-linear'] !== undefined)
         s.ropeLinear = positive(values, 'rope-linear');
+    if (values['rope-yarn'] !== undefined) {
+        const [factor, original] = values['rope-yarn'].split(',');
+
+        s.ropeYarn = positive(values, 'rope-yarn', factor);
+        values['rope-yarn'] = original ?? '';
+        s.ropeOriginal = whole(values, 'rope-yarn', 1, 1 << 30);
+    }
+    values['rope-dims'] ??= String(s.headDim);
+    s.ropeDims = whole(values, 'rope-dims', 2, s.headDim);
     s.ropeFactors = values['rope-factors']?.split(',')
         .map((text) => positive(values, 'rope-factors', text));
     if (s.heads % s.kvHeads)
@@ -147,6 +161,10 @@ function shapeOf(values) {
     if (s.headDim % 2)
         throw new Usage(`--head-dim ${s.headDim} is odd: rotary positions ` +
             `turn pairs`);
+    if (s.ropeDims % 2)
+        throw new Usage(`--rope-dims ${s.ropeDims} is odd: pairs turn`);
+    if (s.ropeLinear && s.ropeYarn)
+        throw new Usage('--rope-linear and --rope-yarn exclude each other');
     setTypes(s, values);
     return s;
 }
@@ -198,7 +216,7 @@ function tensorsOf(s, nTokens) {
     }
     vector('output_norm.weight', s.width, 1, 0.1);
     if (s.ropeFactors)
-        list.push({ name: 'rope_freqs.weight', dims: [s.headDim / 2],
+        list.push({ name: 'rope_freqs.weight', dims: [s.ropeDims / 2],
             type: TYPES.f32, values: s.ropeFactors });
     if (s.untied)
         matrix('output', nTokens, s.width, r * Math.sqrt(s.width), s.head);
@@ -222,10 +240,15 @@ function writeMeta(w, s, vocab) {
     w.u32(`${a}.attention.value_length`, s.headDim);
     w.f32(`${a}.attention.layer_norm_rms_epsilon`, 1e-6);
     w.f32(`${a}.rope.freq_base`, s.ropeBase);
-    w.u32(`${a}.rope.dimension_count`, s.headDim);
+    w.u32(`${a}.rope.dimension_count`, s.ropeDims);
     if (s.ropeLinear) {
         w.str(`${a}.rope.scaling.type`, 'linear');
         w.f32(`${a}.rope.scaling.factor`, s.ropeLinear);
+    }
+    if (s.ropeYarn) {
+        w.str(`${a}.rope.scaling.type`, 'yarn');
+        w.f32(`${a}.rope.scaling.factor`, s.ropeYarn);
+        w.u32(`${a}.rope.scaling.original_context_length`, s.ropeOriginal);
     }
     w.u32(`${a}.vocab_size`, vocab.tokens.length);
     vocab.write(w);

@@ -395,8 +395,8 @@ static const float *rope_table(struct cpu *c, const struct kern_rope *rope)
         for (size_t i = 0; i < half; i++) {
             double angle = inv[i] * c->pos.p[r];
 
-            t->cs[(r * half + i) * 2] = (float)cos(angle);
-            t->cs[(r * half + i) * 2 + 1] = (float)sin(angle);
+            t->cs[(r * half + i) * 2] = (float)cos(angle) * rope->mscale;
+            t->cs[(r * half + i) * 2 + 1] = (float)sin(angle) * rope->mscale;
         }
     return t->cs;
 }

@@ -9,6 +9,7 @@ libp_engine_a_SOURCES = \
 	src/engine/penalty.c src/engine/penalty.h \
 	src/engine/forward.c src/engine/forward.h \
 	src/engine/model.c src/engine/model.h \
+	src/engine/rope.c src/engine/rope.h \
 	src/engine/arch.c src/engine/arch.h src/engine/arch_dense.c
 P_ENGINE_LIBS += libp_engine.a
 P_LIBS += libp_engine.a

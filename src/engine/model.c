@@ -1,5 +1,6 @@
 #include "engine/model.h"
 #include "engine/arch.h"
+#include "engine/rope.h"
 
 #include <math.h>
 
@@ -139,29 +140,6 @@ enum st model_vec(struct model *m, struct kern_buf **out, const char *name,
 
 /* --- positions ---------------------------------------------------------- */
 
-/* Everything but linear scaling would need other arithmetic. A file that
- * names a factor and no type means linear; rope.scale_linear is the older
- * name of the factor. */
-static enum st rope_scale(const struct model *m, double *scale, struct err *e)
-{
-    struct key k;
-    struct span type;
-
-    *scale = 1;
-    if (gguf_has(m->gguf, key_of(m, &k, "rope.scaling.type"))) {
-        if (!gguf_str(m->gguf, k.s, &type))
-            return err_set(e, ST_FORMAT, k.s, "a string is expected");
-        if (span_is(type, "none"))
-            return ST_OK;
-        if (!span_is(type, "linear"))
-            return err_set(e, ST_UNSUPPORTED, k.s,
-                           "only 'none' and 'linear' are supported");
-    }
-    if (gguf_has(m->gguf, key_of(m, &k, "rope.scaling.factor")))
-        return model_num(m, "rope.scaling.factor", 1, scale, e);
-    return model_num(m, "rope.scale_linear", 1, scale, e);
-}
-
 /* inv[i] /= factors[i], when the file brings factors. */
 static enum st rope_factors(struct model *m, double *inv, int32_t n,
                             struct err *e)
@@ -188,7 +166,7 @@ static enum st rope_factors(struct model *m, double *inv, int32_t n,
 
 enum st model_rope(struct model *m, int32_t neox, struct err *e)
 {
-    double inv[MODEL_HEAD_DIM_MAX / 2], base, scale;
+    double inv[MODEL_HEAD_DIM_MAX / 2];
     struct kern *k = m->kern;
     int32_t dims;
     size_t bytes;
@@ -199,13 +177,9 @@ enum st model_rope(struct model *m, int32_t neox, struct err *e)
     if (!st && dims % 2)
         st = err_set(e, ST_FORMAT, "rope.dimension_count", "%d is odd", dims);
     if (!st)
-        st = model_num(m, "rope.freq_base", 10000, &base, e);
-    if (!st)
-        st = rope_scale(m, &scale, e);
+        st = rope_frequencies(m, dims, inv, &m->rope.mscale, e);
     if (st)
         return st;
-    for (int32_t i = 0; i < dims / 2; i++)
-        inv[i] = pow(base, -(2.0 * i) / dims) / scale;
     st = rope_factors(m, inv, dims / 2, e);
     if (st)
         return st;
@@ -217,7 +191,6 @@ enum st model_rope(struct model *m, int32_t neox, struct err *e)
     k->ops->upload(k, m->rope.inv, 0, inv, bytes);
     m->rope.dims = dims;
     m->rope.neox = neox;
-    m->rope.mscale = 1;
     return ST_OK;
 }
 

@@ -87,7 +87,7 @@ enum st model_int(const struct model *m, const char *key, int32_t min,
 /* PREFIX.key as a positive finite number; `missing` 0: required. */
 enum st model_num(const struct model *m, const char *key, double missing,
                   double *out, struct err *e) MUST_CHECK;
-/* Frequencies from rope.*: base, linear scaling, factors (rope_freqs). */
+/* Frequencies from rope.* (rope.h) and the factors of rope_freqs.weight. */
 enum st model_rope(struct model *m, int32_t neox, struct err *e) MUST_CHECK;
 
 #endif

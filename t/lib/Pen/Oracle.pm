@@ -44,13 +44,14 @@ sub oracle_make {
 sub ours {
     my ($job, $prompt) = @_;
     my ($status, $text, $why) = gguf_check($penstock, 'run', '-m',
-        $job->{model}, '--ids', join(',', @$prompt), '-n', $job->{n},
+        $job->{ours} // $job->{model}, '--ids', join(',', @$prompt), '-n', $job->{n},
         '--temp', 0, '--json');
     return ($status, $why, $status ? () : @{decode_json($text)->{ids}});
 }
 
-# jobs: { model => FILE, n => N, prompts => [[id, ...], ...] }. One test each
-# prompt; returns our ids as text: { MODEL NAME => "of the last prompt" }.
+# jobs: { model => FILE, n => N, prompts => [[id, ...], ...] }, and ours =>
+# FILE where penstock is to read another one. One test each prompt; returns
+# our ids as text: { MODEL NAME => "of the last prompt" }.
 sub oracle_compare {
     my (@jobs) = @_;
     my $file = oracle_dir() . '/request.json';
