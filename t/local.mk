@@ -140,6 +140,8 @@ t_bench_kernels_LDADD = $(P_KERN_LIBS) libp_base.a
 # the same
 EXTRA_PROGRAMS += t/bench/attend
 t_bench_attend_LDADD = $(P_KERN_LIBS) libp_base.a
+EXTRA_PROGRAMS += t/bench/products
+t_bench_products_LDADD = $(P_KERN_LIBS) libp_base.a
 # fcgi
 unit_tests += t/unit/fcgi_req t/unit/fcgi_conf
 t_unit_fcgi_req_LDADD = libp_fcgi.a libp_base.a

@@ -52,28 +52,37 @@ static void int_round(const float *x, int32_t cols, size_t ldq, int8_t *q,
     }
 }
 
-/* Some activation rows, from the block of 32 columns that is due on. */
+/* How far ahead weights are fetched: what one thread waits for is memory,
+ * and on its own a core asks for too little of what follows. */
+#define INT_AHEAD 4096
+
+/* Activation rows; more than there are repeat the last one. */
 struct int_rows {
-    const int8_t *q;
-    size_t ldq;
-    const float *d, *ds;
-    const int32_t *neg;
-    size_t ldd, lds; /* of d; of neg and ds */
+    const int8_t *q[LANES_INT_ROWS];
+    const float *d[LANES_INT_ROWS], *ds[LANES_INT_ROWS];
+    const int32_t *neg[LANES_INT_ROWS];
 };
 
-/* y[r] += 32 columns, or 16 of them: quads v to v + n - 1. */
-INLINE void int_part(enum kern_type t, const uint8_t *q, int v, int n, vf scale,
-                     vf min, const struct int_rows *x, int rows, vf *y)
+INLINE void int_fetch(const uint8_t *p, size_t bytes)
 {
-    const int which = n == 8 ? 2 : v / 4;
-    vi acc[8];
+    UNROLL
+    for (size_t i = 0; i < bytes; i += 64)
+        vb_fetch(p + INT_AHEAD + i);
+}
+
+/* y[r] += columns 32 b on, or 16 of them: quads v to v + n - 1. */
+INLINE void int_part(enum kern_type t, const uint8_t *q, int v, int n, vf scale,
+                     vf min, const struct int_rows *x, int32_t b, int rows,
+                     vf *y)
+{
+    const int32_t which = CPU_SUMS * b + (n == 8 ? 2 : v / 4);
+    vi acc[LANES_INT_ROWS];
 
     UNROLL
     for (int r = 0; r < rows; r++)
         acc[r] = quad_shift(t) < 0
                      ? vi_zero()
-                     : vi_shl(vi_set(x->neg[(size_t)r * x->lds + which]),
-                              quad_shift(t));
+                     : vi_shl(vi_set(x->neg[r][which]), quad_shift(t));
     /* quads v and v + 4 share their bytes */
     UNROLL
     for (int i = 0; i < n; i++) {
@@ -82,60 +91,76 @@ INLINE void int_part(enum kern_type t, const uint8_t *q, int v, int n, vf scale,
 
         UNROLL
         for (int r = 0; r < rows; r++)
-            acc[r] = quad_dot(t, acc[r], w, x->q + (size_t)r * x->ldq + 4 * at);
+            acc[r] = quad_dot(t, acc[r], w, x->q[r] + 32 * b + 4 * at);
     }
     UNROLL
     for (int r = 0; r < rows; r++) {
-        vf s = vf_mul(scale, vf_set(x->d[(size_t)r * x->ldd]));
+        vf s = vf_mul(scale, vf_set(x->d[r][b]));
 
         y[r] = vf_fma(s, vf_of(acc[r]), y[r]);
         if (quad_has_min(t))
-            y[r] =
-                vf_fnma(min, vf_set(x->ds[(size_t)r * x->lds + which]), y[r]);
+            y[r] = vf_fnma(min, vf_set(x->ds[r][which]), y[r]);
     }
 }
 
 INLINE void int_group(enum kern_type t, const uint8_t *q,
                       const struct quad_head *h, int g,
-                      const struct int_rows *x, int rows, vf *y)
+                      const struct int_rows *x, int32_t b, int rows, vf *y)
 {
     const int parts = quad_parts(t);
 
     UNROLL
     for (int p = 0; p < parts; p++)
         int_part(t, q, 4 * p, 8 / parts, quad_scale(t, h, g, p),
-                 quad_has_min(t) ? quad_min(t, h, g, p) : vf_zero(), x, rows,
+                 quad_has_min(t) ? quad_min(t, h, g, p) : vf_zero(), x, b, rows,
                  y);
 }
 
-/* One tile and `rows` activation rows, both constants but for the bytes. */
+/* One tile and `rows` activation rows, a constant. */
 INLINE void int_tile(enum kern_type t, const uint8_t *w, int32_t cols,
-                     struct int_rows x, int rows, float *y, size_t ldy)
+                     const struct int_rows *x, int rows, vf *y)
 {
-    const uint8_t *const end =
-        w + pack_record_bytes(t) * (size_t)(cols / 32 / pack_groups(t));
-    vf sum[8];
+    const bool one = pack_groups(t) == 1;
 
     UNROLL
     for (int r = 0; r < rows; r++)
-        sum[r] = vf_zero();
-    for (; w < end; w += pack_record_bytes(t)) {
-        const uint8_t *q = w + pack_head_bytes(t);
+        y[r] = vf_zero();
+    for (int32_t b = 0; b < cols / 32;) {
         struct quad_head h;
 
+        int_fetch(w, one ? pack_record_bytes(t) : pack_head_bytes(t));
         quad_open(t, w, &h);
-        for (int g = 0; g < pack_groups(t); g++) {
-            int_group(t, q, &h, g, &x, rows, sum);
-            q += pack_group_bytes(t);
-            x.q += 32;
-            x.d++;
-            x.ds += CPU_SUMS;
-            x.neg += CPU_SUMS;
+        w += pack_head_bytes(t);
+        for (int g = 0; g < pack_groups(t); g++, b++) {
+            if (!one)
+                int_fetch(w, pack_group_bytes(t));
+            int_group(t, w, &h, g, x, b, rows, y);
+            w += pack_group_bytes(t);
         }
     }
+}
+
+/* The same for rows from `at` on, of which `there` are meant. */
+INLINE void int_few(enum kern_type t, const uint8_t *w, const struct cpu_x *x,
+                    int32_t at, int rows, int there, float *y, size_t ldy)
+{
+    const size_t blocks = x->ldq / 32;
+    struct int_rows in;
+    vf sum[LANES_INT_ROWS];
+
+    UNROLL
+    for (int r = 0; r < rows; r++) {
+        size_t k = (size_t)(at + (r < there ? r : there - 1));
+
+        in.q[r] = x->q + k * x->ldq;
+        in.d[r] = x->d + k * blocks;
+        in.ds[r] = x->ds + k * blocks * CPU_SUMS;
+        in.neg[r] = x->neg + k * blocks * CPU_SUMS;
+    }
+    int_tile(t, w, x->cols, &in, rows, sum);
     UNROLL
     for (int r = 0; r < rows; r++)
-        vf_store(y + (size_t)r * ldy, sum[r]);
+        vf_store(y + (size_t)(r < there ? r : there - 1) * ldy, sum[r]);
 }
 
 /* All tiles and rows of one format. */
@@ -144,35 +169,31 @@ INLINE void int_type(enum kern_type t, const uint8_t *w, int32_t tiles,
                      size_t ldy)
 {
     const size_t tile = pack_tile_bytes(t, x->cols);
-    const size_t ldd = x->ldq / 32, lds = ldd * CPU_SUMS;
 
-    for (int32_t i = 0; i < tiles; i++, w += tile, y += PACK_ROWS) {
-        int32_t r = 0;
-
-        while (r < rows) {
-            size_t at = (size_t)(r0 + r);
-            struct int_rows in = {x->q + at * x->ldq,
-                                  x->ldq,
-                                  x->d + at * ldd,
-                                  x->ds + at * lds,
-                                  x->neg + at * lds,
-                                  ldd,
-                                  lds};
+    for (int32_t i = 0; i < tiles; i++, w += tile, y += PACK_ROWS)
+        for (int32_t r = 0, n; r < rows; r += n) {
             float *out = y + (size_t)r * ldy;
-            int32_t left = rows - r;
 
-            if (LANES_ROWS >= 4 && left >= 4) {
-                int_tile(t, w, x->cols, in, 4, out, ldy);
-                r += 4;
-            } else if (LANES_ROWS >= 2 && left >= 2) {
-                int_tile(t, w, x->cols, in, 2, out, ldy);
-                r += 2;
+            /* A row of four or eight too many costs less than to decode the
+             * tile twice. */
+            n = rows - r;
+            if (LANES_INT_ROWS >= 8 && n >= 6) {
+                n = n < 8 ? n : 8;
+                int_few(t, w, x, r0 + r, LANES_INT_ROWS < 8 ? 1 : 8, n, out,
+                        ldy);
+            } else if (LANES_INT_ROWS >= 4 && n >= 3) {
+                n = n < 4 ? n : 4;
+                int_few(t, w, x, r0 + r, LANES_INT_ROWS < 4 ? 1 : 4, n, out,
+                        ldy);
+            } else if (LANES_INT_ROWS >= 2 && n >= 2) {
+                n = 2;
+                int_few(t, w, x, r0 + r, LANES_INT_ROWS < 2 ? 1 : 2, n, out,
+                        ldy);
             } else {
-                int_tile(t, w, x->cols, in, 1, out, ldy);
-                r++;
+                n = 1;
+                int_few(t, w, x, r0 + r, 1, 1, out, ldy);
             }
         }
-    }
 }
 
 /* A function for each format, so that compilers look at one at a time. */

@@ -15,8 +15,9 @@
 #include "kernels/cpu/x86_amx.h"
 #endif
 
-/* The product takes this path from so many activation rows on. */
-#define WIDE_ROWS 5
+/* The product takes this path from so many activation rows on: up to here the
+ * direct one, which shares a decoded tile among LANES_INT_ROWS, is faster. */
+#define WIDE_ROWS (LANES_INT_ROWS >= 8 ? 9 : 5)
 
 /* Activation rows and tiles in registers at once. */
 #if LANES_ROWS >= 4

@@ -57,6 +57,8 @@
  *   vb_fetch(p)                    will be read soon; p need not be valid
  *   LANES_ROWS                     activation rows of a product kept in
  *                                  registers at once
+ *   LANES_INT_ROWS                 the same, with a tile that is decoded for
+ *                                  them on the way: 1, 2, 4 or 8 (LANES_ROWS)
  *   LANES_FLOAT_ROWS (1, 6 or 8), LANES_FLOAT_TILES (1 or 2)
  *                                  rows and tiles of a float product whose
  *                                  sums are in registers at once
@@ -88,6 +90,10 @@
 #include "kernels/cpu/lanes_neon.h"
 #else
 #include "kernels/cpu/lanes_c.h"
+#endif
+
+#ifndef LANES_INT_ROWS
+#define LANES_INT_ROWS LANES_ROWS
 #endif
 
 /*

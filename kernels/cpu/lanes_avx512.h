@@ -5,6 +5,7 @@
 #include <immintrin.h>
 
 #define LANES_ROWS 4
+#define LANES_INT_ROWS 8
 #define LANES_FLOAT_ROWS 8
 #define LANES_FLOAT_TILES 2
 
