@@ -46,6 +46,7 @@ Write a GGUF v3 file with random weights: for tests and measurements of speed.
   --rope-dims N              components of a head that turn [all]
   --rope-factors A,B,C       factors of the frequencies, repeated for all of
                              them (tensor rope_freqs.weight, as in llama 3.1)
+  --logits X                 their standard deviation, about [1]
   --seed N                   [1]
   -o, --output FILE
 `;
@@ -77,6 +78,7 @@ const OPTIONS = {
     'rope-yarn': { type: 'string' },
     'rope-dims': { type: 'string' },
     'rope-factors': { type: 'string' },
+    logits: { type: 'string', default: '1' },
     seed: { type: 'string', default: '1' },
     output: { type: 'string', short: 'o' },
     help: { type: 'boolean', default: false },
@@ -141,6 +143,7 @@ function shapeOf(values) {
     s.ff = whole(values, 'ff', 1, 1 << 24);
     s.ctx = whole(values, 'ctx', 1, 1 << 30);
     s.seed = whole(values, 'seed', 0, 2 ** 32 - 1);
+    s.logits = positive(values, 'logits');
     s.ropeBase = positive(values, 'rope-base');
     if (values['rope-linear'] !== undefined)
         s.ropeLinear = positive(values, 'rope-linear');
@@ -214,7 +217,7 @@ function tensorsOf(s, nTokens) {
         matrix(`${b}ffn_up`, s.ff, s.width, 1);
         matrix(`${b}ffn_down`, s.width, s.ff, add, mixed('ffn_down', l));
     }
-    vector('output_norm.weight', s.width, 1, 0.1);
+    vector('output_norm.weight', s.width, s.logits, 0.1 * s.logits);
     if (s.ropeFactors)
         list.push({ name: 'rope_freqs.weight', dims: [s.ropeDims / 2],
             type: TYPES.f32, values: s.ropeFactors });
