@@ -157,34 +157,8 @@ struct kern_ops {
     /* dst[n][table->cols] = row ids[i] of the table, as f32 */
     void (*embed)(struct kern *k, struct kern_buf *dst,
                   const struct kern_mat *table);
-    /* dst[n][width] = x / sqrt(mean(x^2) + eps) * w; dst may be x */
-    void (*rms_norm)(struct kern *k, struct kern_buf *dst,
-                     const struct kern_buf *x, const struct kern_buf *w,
-                     int32_t rows, int32_t width, float eps);
-    /* dst[rows][w->rows] = x[rows][w->cols] . w^T (+ bias f32 [w->rows]);
-     * dst is not x; bias may be NULL */
-    void (*matmul)(struct kern *k, struct kern_buf *dst,
-                   const struct kern_buf *x, const struct kern_mat *w,
-                   const struct kern_buf *bias, int32_t rows);
-    /* In place on x[n][heads][head_dim] at the rows' positions: an optional
-     * RMS norm of each head (w f32 [head_dim] or NULL), then RoPE. */
-    void (*head_rope)(struct kern *k, struct kern_buf *x, int32_t heads,
-                      int32_t head_dim, const struct kern_buf *w, float eps,
-                      const struct kern_rope *rope);
-    /* Write each row's key and value [n][kv_heads][head_dim] to its place. */
-    void (*kv_store)(struct kern *k, const struct kern_kv *kv, int32_t layer,
-                     const struct kern_buf *key, const struct kern_buf *val);
-    /* dst[n][heads][head_dim]: causal attention of each row over positions
-     * 0..pos of its own sequence, scores scaled by `scale`; dst is not q. */
-    void (*attend)(struct kern *k, struct kern_buf *dst,
-                   const struct kern_buf *q, const struct kern_kv *kv,
-                   int32_t layer, int32_t heads, float scale);
-    /* gate[n][width] = silu(gate) * up */
-    void (*swiglu)(struct kern *k, struct kern_buf *gate,
-                   const struct kern_buf *up, int32_t width);
-    /* x[n][width] += y */
-    void (*add)(struct kern *k, struct kern_buf *x, const struct kern_buf *y,
-                int32_t width);
+    void (*matmul)(struct kern *k, const struct kern_mm *m);
+    void (*attention)(struct kern *k, const struct kern_attention *a);
     /* dst[n_out][width] = rows out[i] of x */
     void (*gather_out)(struct kern *k, struct kern_buf *dst,
                        const struct kern_buf *x, int32_t width);
@@ -202,10 +176,7 @@ struct kern {
 
 /*
  * Which CPU kernels: the best of this machine, or a named set for tests.
- * Each set is bit-exact with itself (one text). Between sets, and against a
- * double-precision computation, a result of matmul, norm, rotation or
- * attention differs by less than 2e-6 of the largest value of its kind;
- * decoding and the f16 of the cache are the same everywhere.
+ * All of them compute the same bits (kernels/cpu/lanes.h).
  */
 enum kern_cpu_set {
     KERN_CPU_AUTO, KERN_CPU_REF, KERN_CPU_AVX2, KERN_CPU_AVX512, KERN_CPU_NEON

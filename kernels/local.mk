@@ -12,13 +12,14 @@ libp_kernels_a_SOURCES = \
 	kernels/cpu/body_quads.h kernels/cpu/body_row.h \
 	kernels/cpu/body_wide.h kernels/cpu/body_decode.h \
 	kernels/cpu/pack.c kernels/cpu/pack.h kernels/cpu/ref.c \
-	kernels/cpu/dispatch.c kernels/cpu/ops.c kernels/cpu/old_ref.c \
+	kernels/cpu/dispatch.c kernels/cpu/ops.c kernels/cpu/ops_attend.c \
+	kernels/cpu/ops_mm.c kernels/cpu/ops_pack.c kernels/cpu/ops_ready.c \
 	kernels/cpu/quant.c kernels/cpu/quant.h \
 	kernels/cpu/pool.c kernels/cpu/pool.h
 if X86_64
 noinst_LIBRARIES += libp_kern_avx2.a libp_kern_avx512.a \
 	libp_kern_amx.a
-libp_kern_avx2_a_SOURCES = kernels/cpu/x86_avx2.c kernels/cpu/old_avx2.c
+libp_kern_avx2_a_SOURCES = kernels/cpu/x86_avx2.c
 libp_kern_avx2_a_CFLAGS = $(AM_CFLAGS) -mavx2 -mfma -mf16c
 libp_kern_avx512_a_SOURCES = kernels/cpu/x86_avx512.c
 libp_kern_avx512_a_CFLAGS = $(AM_CFLAGS) -mavx512f -mavx512bw -mavx512dq \

@@ -10,11 +10,15 @@ use JSON::PP;
 my $cc = $ENV{CC} // 'cc';
 plan skip_all => "no $cc" if system("$cc --version >/dev/null 2>&1");
 
-my @c = grep { !m{/(crypt|x86_\w+|old_avx2)\.c$} } map { glob "$_/*.c" }
+my @c = grep { !m{/(crypt|x86_\w+|arm_\w+)\.c$} } map { glob "$_/*.c" }
     qw(src/base src/gguf src/gen src/kv src/engine kernels/cpu);
 our $flags = '-std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror '
     . '-fno-math-errno -ffp-contract=off -Isrc -I. '
     . q{-DPACKAGE_VERSION='"0"'};
+
+my $avx512 = '-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c';
+my %flags_of = (x86_avx2 => '-mavx2 -mfma -mf16c', x86_avx512 => $avx512,
+    x86_amx => "$avx512 -mamx-tile -mamx-int8");
 
 # Compile files, two at a time; returns the objects.
 sub objects {
@@ -27,7 +31,7 @@ sub objects {
     };
     my ($ok, @o) = 1;
     for my $file (@file) {
-        my $more = $file =~ /avx2/ ? '-mavx2 -mfma -mf16c' : '';
+        my $more = join ' ', map { $file =~ /$_/ ? $flags_of{$_} : () } sort keys %flags_of;
         push @o, "$dir/" . $file =~ s{[/.]}{_}gr . '.o';
         $ok &= $reap->() if keys %job == 2;
         my $pid = fork // die "fork: $!";
@@ -53,7 +57,7 @@ sub check {
     my $dir = tempdir(CLEANUP => 1);
     my $x86 = `$cc -dumpmachine` =~ /^x86_64/;
     local $flags = "$flags -DHAVE_X86_64" if $x86;
-    my @o = objects($dir, $cc, @c, $x86 ? 'kernels/cpu/old_avx2.c' : ());
+    my @o = objects($dir, $cc, @c, $x86 ? glob 'kernels/cpu/x86_*.c' : ());
     for my $main (qw(t/lib/alone.c t/unit/kernels_ops.c t/unit/kernels_quant.c)) {
         my ($name) = $main =~ m{(\w+)\.c$};
         is system("$cc $flags $static -o $dir/$name $main t/lib/model.c @o "

@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# One text: a request's tokens depend on the request alone, not on threads or
-# on how its prompt was cut. (t/unit/engine_sched has the neighbours.)
+# One text: a request's tokens depend on the request alone, not on threads, on
+# how its prompt was cut or on the kernels. (t/unit/engine_sched has the
+# neighbours.)
 use strict;
 use warnings;
 use Test::More;
@@ -26,10 +27,14 @@ sub answer {
 }
 
 my @sets = ('ref');
-my $avx2 = system("$bin run -m $dir/tiny-random-llama.gguf --ids 5 -n 1 --kernels avx2 >/dev/null 2>&1");
-if ($avx2) { diag 'no avx2 kernels on this machine' }
-else       { push @sets, 'avx2' }
+for my $set (qw(avx2 avx512 neon)) {
+    my $tiny = "$dir/tiny-random-llama.gguf";
+    push @sets, $set
+        unless system "$bin run -m $tiny --ids 5 -n 1 --kernels $set >/dev/null 2>&1";
+}
+diag "sets on this machine: @sets";
 
+my %of; # file and how -> what the first set said
 for my $file ('penstock-demo-q8_0.gguf', 'tiny-random-qwen2.gguf') {
     for my $set (@sets) {
         for my $how (['--temp', 0], ['--temp', 1, '--top-k', 40, '--seed', 11]) {
@@ -37,6 +42,7 @@ for my $file ('penstock-demo-q8_0.gguf', 'tiny-random-qwen2.gguf') {
             my @base = ('-m', "$dir/$file", '--kernels', $set, @$how);
             my $want = answer(@base, '-t', 1);
             isnt $want, 'failed', "$file $set @$how";
+            is $want, $of{"$file @$how"} //= $want, '  every set says the same';
             is answer(@base, '-t', $_), $want, "  $_ threads"      for 2, 3;
             is answer(@base, '--chunk', $_), $want, "  slices of $_" for 1, 7, 64;
         }

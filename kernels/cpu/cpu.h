@@ -1,24 +1,17 @@
 /*
- * kernels/cpu/cpu.h - inside the CPU backend: what an instruction set gives.
+ * kernels/cpu/cpu.h - inside the CPU backend: what its operations share.
  *
- * ops.c walks rows, weights and pages and shares the work among threads; the
- * functions of a struct cpu_set do the arithmetic of one piece. The fixed
- * reduction order lives in both: a sum over k is eight lanes, lane l taking
- * k = l, l + 8, ... in ascending order, then cpu_sum8. How many rows or
- * weights a call carries never changes the order within one of them.
- *
- * Sets differ from each other in the last bits only (fused multiply-add,
- * exp): kernels.h has the tolerance.
+ * An operation makes jobs of the pool and returns; read_logits waits for
+ * them. So whatever a job refers to (weights, activations, the lists of the
+ * step) stays as it is until pool_wait, and is freed after pool_quiet only
+ * (pool.h: late members). The sharing of work decides nothing about a
+ * result: a row and an output feature are computed in one order (isa.h).
  */
 #ifndef KERNELS_CPU_CPU_H
 #define KERNELS_CPU_CPU_H
 
+#include "kernels/cpu/isa.h"
 #include "kernels/cpu/pool.h"
-#include "kernels/cpu/quant.h"
-
-#define TILE_W 4    /* weight rows of a tile */
-#define TILE_K 256  /* columns of a tile; a multiple of every block */
-#define TILE_X 48   /* activation rows that share a decoded tile */
 
 struct kern_buf {
     uint8_t *p;
@@ -27,52 +20,6 @@ struct kern_buf {
     size_t mapped; /* bytes of the mapping, when p came from mmap */
     void *heap;    /* what to free, when p lies in the heap */
 };
-
-/* One query head of one row, and its running softmax: ops.c goes through the
- * pages in order, a set adds the positions of one page. */
-struct cpu_attend {
-    const float *q;  /* [head_dim] */
-    float *out;      /* [head_dim], not q: sum of exp(score - max) * value */
-    int32_t head_dim;
-    float scale;
-    float max, sum;  /* of the scores; of exp(score - max) */
-};
-
-struct cpu_set {
-    const char *name;
-    /* As kern_dequant, bit for bit. */
-    void (*decode)(enum kern_type t, const void *src, float *dst, size_t n);
-    /*
-     * acc[r][j][lane] += w[j * ldw + k] * x[r * ldx + k]
-     * for r < rows, j < TILE_W, k < nk.
-     *   w   zero from nk up to the next multiple of 8, any alignment
-     *   x   only nk elements of a row may be read
-     */
-    void (*tile)(const float *w, size_t ldw, int32_t nk, const float *x,
-                 size_t ldx, int32_t rows, float *acc);
-    /*
-     * acc[j][lane] = the same sums for one activation row and TILE_W whole
-     * weight rows, ldw bytes apart, bit for bit as decode and tile. False,
-     * and nothing done, for what it has no code for; NULL: for everything.
-     */
-    bool (*row)(enum kern_type t, const uint8_t *w, size_t ldw, int32_t cols,
-                const float *x, float *acc);
-    /* dst = x / sqrt(mean(x^2) + eps) * w; dst may be x */
-    void (*norm)(float *dst, const float *x, const float *w, int32_t n,
-                 float eps);
-    /* n <= KV_PAGE positions, k and v f16 [KV_PAGE][head_dim]; what follows
-     * the n may be read and counts for nothing */
-    void (*attend)(struct cpu_attend *a, const uint16_t *k, const uint16_t *v,
-                   int32_t n);
-    /* gate = gate / (1 + exp(-gate)) * up, each element for itself */
-    void (*swiglu)(float *gate, const float *up, size_t n);
-    void (*to_f16)(uint16_t *dst, const float *src, size_t n);
-};
-
-extern const struct cpu_set cpu_set_ref;
-#ifdef HAVE_X86_64
-extern const struct cpu_set cpu_set_avx2;
-#endif
 
 /* cos and sin of every row's angles, kept for the step. */
 struct cpu_rope {
@@ -89,31 +36,129 @@ struct ints {
     size_t cap;
 };
 
+/* Rows ready for products, and the memory they lie in. */
+struct cpu_ready {
+    struct cpu_x x;
+    float *normed; /* [rows][cols], where x.f points if there is a norm */
+    size_t rows, ldq; /* room */
+    void *heap;
+};
+
+/* Results of products before they are written: floats of one member. A
+ * POOL_REDO chunk has all of its results here. */
+#define CPU_RESULTS 65536
+
+struct cpu_member {
+    struct cpu_ready own; /* rows that this member made ready for itself */
+    uint64_t job;         /* for this job */
+    float *y;             /* [CPU_RESULTS] */
+    uint8_t *scratch;     /* [CPU_SCRATCH], for the set */
+    uint8_t *tile;        /* one packed tile, for matrices that are not */
+    size_t tile_bytes;
+    void *heap, *tile_heap;
+};
+
+/* Neighbouring rows of one sequence, for attention. */
+struct cpu_block {
+    int32_t row, n;
+};
+
 struct cpu {
     struct kern k; /* first: the backend is cast from it */
-    const struct cpu_set *set;
+    const struct cpu_isa *isa;
     struct pool *pool;
+    bool owned; /* the owner went to its processor */
+    struct cpu_member *members; /* [pool_members] */
+    struct cpu_ready shared;    /* rows made ready once for all members */
     /* The rows of the step, copied by begin. */
     int32_t n, n_out, top_page;
     struct ints ids, pos, seq; /* [n] */
     struct ints out;           /* [n_out] */
     struct ints first;         /* [sequences] where its list begins in: */
     struct ints pages;         /* of each sequence, as many as are looked at */
+    bool single;               /* no sequence has two rows */
+    struct cpu_block *blocks;  /* [n_blocks] of at most block_rows */
+    size_t blocks_cap;
+    int32_t n_blocks, block_rows; /* 0: not made for this step */
     struct cpu_rope rope[CPU_ROPES];
     int next_rope;
 };
 
-extern const struct kern_ops cpu_ops; /* ops.c; free, alloc... dispatch.c */
+/* Smaller work, in multiply-adds or elements, stays with one member: to wake
+ * others costs more. */
+#define CPU_SMALL 32768
+
+static inline struct cpu *cpu_of(struct kern *k)
+{
+    return (struct cpu *)k;
+}
+
+static inline size_t cpu_zu(int32_t n)
+{
+    BUG_ON(n < 0);
+    return (size_t)n;
+}
+
+/* The n floats of a buffer. */
+static inline float *cpu_f32(const struct kern_buf *b, size_t n)
+{
+    BUG_ON(n > b->bytes / sizeof(float));
+    return (float *)(void *)b->p;
+}
+
+/* The page list of a row's sequence. */
+static inline const int32_t *cpu_pages_of(const struct cpu *c, int32_t row)
+{
+    return c->pages.p + c->first.p[c->seq.p[row]];
+}
+
+/* dispatch.c: memory. cpu_room is zeroed, 64-byte aligned, what to free goes
+ * to *heap; it aborts when there is none: small sizes that grow with the
+ * widest row of a model. */
 void cpu_free(struct kern *k);
 struct kern_buf *cpu_alloc(struct kern *k, size_t bytes, enum kern_class cls);
 struct kern_buf *cpu_weights(struct kern *k, const void *host, size_t bytes);
 void cpu_buf_free(struct kern *k, struct kern_buf *b);
+void *cpu_room(void **heap, size_t bytes);
 
-static inline float cpu_sum8(const float s[8])
-{
-    float a = s[0] + s[4], b = s[1] + s[5], c = s[2] + s[6], d = s[3] + s[7];
+/* The operations (kernels.h). */
+extern const struct kern_ops cpu_ops;                      /* ops.c */
+void cpu_matmul(struct kern *k, const struct kern_mm *m);  /* ops_mm.c */
+void cpu_attention(struct kern *k, const struct kern_attention *a);
+size_t cpu_pack_bytes(struct kern *k, enum kern_type type, int32_t rows,
+                      int32_t cols);                       /* ops_pack.c */
+void cpu_pack(struct kern *k, void *dst, const void *src, enum kern_type type,
+              int32_t rows, int32_t cols);
 
-    return (a + c) + (b + d);
-}
+/*
+ * ops_ready.c: rows normed (w not NULL) and rounded (cols of quantised
+ * weights), what a product reads.
+ */
+enum { CPU_ROUND = 1, CPU_PLAIN = 2 }; /* int8 wanted, f32 wanted */
+struct cpu_wish {
+    const struct cpu_isa *isa;
+    const float *x, *norm; /* [rows][cols], [cols] or NULL */
+    float eps;
+    int32_t cols;
+    uint32_t flags;
+};
+/* Room for rows, between jobs. */
+void cpu_ready_room(struct cpu *c, struct cpu_ready *r, int32_t rows,
+                    int32_t cols);
+/* Point at the room of so many columns. */
+void cpu_ready_shape(struct cpu_ready *r, const struct cpu_wish *w);
+/* Make rows row to row + n of it. */
+void cpu_ready_make(const struct cpu_x *x, float *normed,
+                    const struct cpu_wish *w, int32_t row, int32_t n);
+
+/*
+ * Items in chunks that become smaller towards the end, so that members end
+ * together: a chunk is what is left over twice the members, from `least` to
+ * `most` items. Returns how many chunks there are; the items of one are
+ * [*lo, *hi).
+ */
+int32_t cpu_chunks(int64_t items, int members, int64_t least, int64_t most);
+void cpu_chunk(int64_t items, int members, int64_t least, int64_t most,
+               int32_t chunk, int64_t *lo, int64_t *hi);
 
 #endif

@@ -25,15 +25,85 @@ static bool have_avx2(void)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
            __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
 }
+
+static bool have_avx512(void)
+{
+    return have_avx2() && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512vnni");
+}
 #endif
 
-static const struct cpu_set *choose(enum kern_cpu_set set)
+static bool everywhere(void)
 {
+    return true;
+}
+
+/* Best last. */
+static const struct known {
+    enum kern_cpu_set set;
+    const char *name;           /* of PENSTOCK_CPU */
+    const struct cpu_isa *isa;  /* NULL: not in this build */
+    bool (*have)(void);
+    const char *lacks;
+} sets[] = {
+    {KERN_CPU_REF, "ref", &cpu_isa_ref, everywhere, ""},
 #ifdef HAVE_X86_64
-    if (set != KERN_CPU_REF && have_avx2())
-        return &cpu_set_avx2;
+    {KERN_CPU_AVX2, "avx2", &cpu_isa_avx2, have_avx2,
+     "this machine lacks AVX2, FMA or F16C"},
+    {KERN_CPU_AVX512, "avx512", &cpu_isa_avx512, have_avx512,
+     "this machine lacks AVX-512 F, BW, DQ, VL or VNNI"},
+    {KERN_CPU_NEON, "neon", NULL, everywhere, "this machine is no arm64"},
+#else
+    {KERN_CPU_AVX2, "avx2", NULL, everywhere, "this machine is no x86-64"},
+    {KERN_CPU_AVX512, "avx512", NULL, everywhere,
+     "this machine is no x86-64"},
+#ifdef HAVE_AARCH64
+    {KERN_CPU_NEON, "neon", &cpu_isa_neon, everywhere, ""},
+#else
+    {KERN_CPU_NEON, "neon", NULL, everywhere, "this machine is no arm64"},
 #endif
-    return set == KERN_CPU_AVX2 ? NULL : &cpu_set_ref;
+#endif
+};
+
+#define SETS (sizeof(sets) / sizeof(sets[0]))
+
+static enum st named(enum kern_cpu_set *set, struct err *e)
+{
+    const char *name = getenv("PENSTOCK_CPU");
+
+    if (*set != KERN_CPU_AUTO || !name || !*name || !strcmp(name, "auto"))
+        return ST_OK;
+    for (size_t i = 0; i < SETS; i++)
+        if (!strcmp(name, sets[i].name)) {
+            *set = sets[i].set;
+            return ST_OK;
+        }
+    return err_set(e, ST_INVALID, "PENSTOCK_CPU",
+                   "'%.20s' is none of auto, ref, avx2, avx512, neon", name);
+}
+
+static enum st choose(const struct cpu_isa **out, enum kern_cpu_set set,
+                      struct err *e)
+{
+    enum st st = named(&set, e);
+
+    *out = NULL;
+    if (st)
+        return st;
+    for (size_t i = 0; i < SETS; i++) {
+        bool can = sets[i].isa && sets[i].have();
+
+        if (set == KERN_CPU_AUTO ? can : can && set == sets[i].set)
+            *out = sets[i].isa;
+        else if (set == sets[i].set)
+            return err_set(e, ST_UNSUPPORTED, "kernels",
+                           "%s; the portable kernels run everywhere",
+                           sets[i].lacks);
+    }
+    return ST_OK;
 }
 
 size_t kern_kv_head_bytes(enum kern_type type, int32_t head_dim)
@@ -46,29 +116,48 @@ size_t kern_kv_head_bytes(enum kern_type type, int32_t head_dim)
     return (dim + (dim + 31) / 32 * 2) * KV_PAGE;
 }
 
+void *cpu_room(void **heap, size_t bytes)
+{
+    *heap = mem_zalloc(bytes + ALIGN);
+    return (void *)(((uintptr_t)*heap + ALIGN - 1) & ~(uintptr_t)(ALIGN - 1));
+}
+
+static void members_new(struct cpu *c, int n)
+{
+    size_t y = CPU_RESULTS * sizeof(float);
+
+    c->members = mem_array(struct cpu_member, (size_t)n);
+    for (int i = 0; i < n; i++) {
+        struct cpu_member *m = &c->members[i];
+        uint8_t *p = cpu_room(&m->heap, y + CPU_SCRATCH);
+
+        m->y = (float *)(void *)p;
+        m->scratch = p + y;
+    }
+}
+
 enum st kern_cpu_new(struct kern **out, const struct kern_cpu_config *conf,
                      struct err *e)
 {
-    const struct cpu_set *s = choose(conf->set);
+    const struct cpu_isa *isa;
     struct cpu *c;
-    enum st st;
+    enum st st = choose(&isa, conf->set, e);
 
     *out = NULL;
     BUG_ON(conf->threads < 1 || conf->threads > POOL_MAX);
-    if (!s)
-        return err_set(e, ST_UNSUPPORTED, "kernels",
-                       "this machine lacks AVX2, FMA or F16C; the portable "
-                       "kernels run everywhere");
+    if (st)
+        return st;
     c = mem_new(struct cpu);
-    st = pool_new(&c->pool, conf->threads, e);
+    st = pool_new(&c->pool, conf->threads, conf->cpus, conf->n_cpus, e);
     if (st) {
         free(c);
         return st;
     }
-    c->set = s;
+    members_new(c, conf->threads);
+    c->isa = isa;
     c->k.ops = &cpu_ops;
     c->k.layout = PACK_LAYOUT;
-    snprintf(c->k.name, sizeof(c->k.name), "%s", s->name);
+    snprintf(c->k.name, sizeof(c->k.name), "%s", isa->name);
     *out = &c->k;
     return ST_OK;
 }
@@ -82,14 +171,23 @@ void kern_free(struct kern *k)
 void cpu_free(struct kern *k)
 {
     struct cpu *c = (struct cpu *)k;
+    int n = pool_members(c->pool);
 
     pool_free(c->pool);
+    for (int i = 0; i < n; i++) {
+        free(c->members[i].heap);
+        free(c->members[i].tile_heap);
+        free(c->members[i].own.heap);
+    }
+    free(c->members);
+    free(c->shared.heap);
     free(c->ids.p);
     free(c->pos.p);
     free(c->seq.p);
     free(c->out.p);
     free(c->first.p);
     free(c->pages.p);
+    free(c->blocks);
     for (int i = 0; i < CPU_ROPES; i++)
         free(c->rope[i].cs);
     free(c);
@@ -134,7 +232,7 @@ struct kern_buf *cpu_alloc(struct kern *k, size_t bytes, enum kern_class cls)
     return b;
 }
 
-/* Used in place: mapped weights are never copied on the CPU. */
+/* Used in place, packed or not. */
 struct kern_buf *cpu_weights(struct kern *k, const void *host, size_t bytes)
 {
     struct kern_buf *b = mem_new(struct kern_buf);
@@ -150,6 +248,7 @@ void cpu_buf_free(struct kern *k, struct kern_buf *b)
 {
     if (!b)
         return;
+    pool_quiet(cpu_of(k)->pool);
     k->bytes[b->cls] -= b->bytes;
     if (b->mapped)
         munmap(b->p, b->mapped);

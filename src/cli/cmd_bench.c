@@ -43,7 +43,7 @@ static const char help[] =
     "      --parallel=K    sequences at a time [1]\n"
     "      --runs=N        runs, after one for warmth; medians count [3]\n"
     "      --backend=NAME  cpu [cpu]\n"
-    "      --kernels=NAME  auto, ref or avx2 [auto]\n"
+    "      --kernels=NAME  auto, ref, avx2, avx512, neon [auto]\n"
     "  -t, --threads=N     threads, 0 for one per CPU [0]\n"
     "      --json          one JSON document\n";
 

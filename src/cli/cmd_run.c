@@ -50,7 +50,7 @@ static const char help[] =
     "      --context=N       positions [the model's own]\n"
     "      --chunk=N         prompt rows of one step [128]\n"
     "      --backend=NAME    cpu [cpu]\n"
-    "      --kernels=NAME    auto, ref or avx2 [auto]\n"
+    "      --kernels=NAME    auto, ref, avx2, avx512, neon [auto]\n"
     "  -t, --threads=N       threads, 0 for one per CPU [0]\n"
     "      --json            one JSON document when it is done\n";
 

@@ -34,15 +34,18 @@ void load_release(struct load *l)
 
 const char *load_kernels(const char *name, enum kern_cpu_set *out)
 {
-    if (!strcmp(name, "auto"))
-        *out = KERN_CPU_AUTO;
-    else if (!strcmp(name, "ref"))
-        *out = KERN_CPU_REF;
-    else if (!strcmp(name, "avx2"))
-        *out = KERN_CPU_AVX2;
-    else
-        return "--kernels takes auto, ref or avx2";
-    return NULL;
+    static const char *const names[] = {
+        [KERN_CPU_AUTO] = "auto",     [KERN_CPU_REF] = "ref",
+        [KERN_CPU_AVX2] = "avx2",     [KERN_CPU_AVX512] = "avx512",
+        [KERN_CPU_NEON] = "neon",
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strcmp(name, names[i])) {
+            *out = (enum kern_cpu_set)i;
+            return NULL;
+        }
+    return "--kernels takes auto, ref, avx2, avx512 or neon";
 }
 
 const char *load_backend(const char *name)

@@ -22,7 +22,7 @@ enum st load_open(struct load *l, const char *path,
                   const struct engine_config *c, struct err *e) MUST_CHECK;
 void load_release(struct load *l);
 
-/* --kernels: auto, ref or avx2. --backend: cpu. NULL, or the reason why not
+/* --kernels: auto or a set. --backend: cpu. NULL, or the reason why not
  * (for cli_usage). */
 const char *load_kernels(const char *name, enum kern_cpu_set *out);
 const char *load_backend(const char *name);

@@ -6,8 +6,8 @@
 size_t forward_page_bytes(const struct model *m)
 {
     /* the bounds of model.h keep this under 2^48 */
-    return (size_t)m->n_layers * 2 * (size_t)m->kv_heads * KV_PAGE *
-           (size_t)m->head_dim * sizeof(uint16_t);
+    return (size_t)m->n_layers * 2 * (size_t)m->kv_heads *
+           kern_kv_head_bytes(m->kv_type, m->head_dim);
 }
 
 static bool alloc(struct forward *f, struct kern_buf **out, int32_t rows,
@@ -30,6 +30,7 @@ static bool alloc_kv(struct forward *f, int32_t pages)
     f->kv.pages = pages;
     f->kv.kv_heads = m->kv_heads;
     f->kv.head_dim = m->head_dim;
+    f->kv.type = m->kv_type;
     if (!mem_mul(&bytes, forward_page_bytes(m) / 2, (size_t)pages))
         return false;
     f->kv.k = k->ops->alloc(k, bytes, KERN_KV);
@@ -47,10 +48,9 @@ enum st forward_new(struct forward **out, const struct model *m, int32_t rows,
     f->rows = rows;
     f->outs = outs;
     if (!alloc_kv(f, pages) || !alloc(f, &f->x, rows, m->width) ||
-        !alloc(f, &f->h, rows, m->width) || !alloc(f, &f->q, rows, q) ||
-        !alloc(f, &f->o, rows, q) || !alloc(f, &f->k, rows, kv) ||
-        !alloc(f, &f->v, rows, kv) || !alloc(f, &f->gate, rows, m->ffn) ||
-        !alloc(f, &f->up, rows, m->ffn) ||
+        !alloc(f, &f->q, rows, q) || !alloc(f, &f->o, rows, q) ||
+        !alloc(f, &f->k, rows, kv) || !alloc(f, &f->v, rows, kv) ||
+        !alloc(f, &f->gate, rows, m->ffn) ||
         !alloc(f, &f->last, outs, m->width) ||
         !alloc(f, &f->logits, outs, m->vocab)) {
         forward_free(f);
@@ -73,13 +73,11 @@ void forward_free(struct forward *f)
     k->ops->buf_free(k, f->kv.k);
     k->ops->buf_free(k, f->kv.v);
     k->ops->buf_free(k, f->x);
-    k->ops->buf_free(k, f->h);
     k->ops->buf_free(k, f->q);
     k->ops->buf_free(k, f->o);
     k->ops->buf_free(k, f->k);
     k->ops->buf_free(k, f->v);
     k->ops->buf_free(k, f->gate);
-    k->ops->buf_free(k, f->up);
     k->ops->buf_free(k, f->last);
     k->ops->buf_free(k, f->logits);
     free(f);
@@ -103,20 +101,41 @@ static void dense_attention(struct forward *f, int32_t layer, int32_t n)
     const struct model *m = f->m;
     const struct layer *l = &m->layers[layer];
     const struct kern_ops *op = m->kern->ops;
-    struct kern *k = m->kern;
-    float scale = 1.0f / sqrtf((float)m->head_dim);
+    const struct kern_mm qkv = {
+        .x = f->x,
+        .rows = n,
+        .norm = l->attn_norm,
+        .eps = m->eps,
+        .n = 3,
+        .out = {{f->q, &l->q, l->q_bias},
+                {f->k, &l->k, l->k_bias},
+                {f->v, &l->v, l->v_bias}},
+    };
+    const struct kern_attention att = {
+        .dst = f->o,
+        .q = f->q,
+        .key = f->k,
+        .val = f->v,
+        .kv = &f->kv,
+        .layer = layer,
+        .heads = m->heads,
+        .scale = 1.0f / sqrtf((float)m->head_dim),
+        .q_norm = l->q_norm,
+        .k_norm = l->k_norm,
+        .eps = m->eps,
+        .rope = &m->rope,
+    };
+    const struct kern_mm out = {
+        .x = f->o,
+        .rows = n,
+        .n = 1,
+        .out = {{f->x, &l->o, NULL}},
+        .add = 1,
+    };
 
-    op->rms_norm(k, f->h, f->x, l->attn_norm, n, m->width, m->eps);
-    op->matmul(k, f->q, f->h, &l->q, l->q_bias, n);
-    op->matmul(k, f->k, f->h, &l->k, l->k_bias, n);
-    op->matmul(k, f->v, f->h, &l->v, l->v_bias, n);
-    op->head_rope(k, f->q, m->heads, m->head_dim, l->q_norm, m->eps, &m->rope);
-    op->head_rope(k, f->k, m->kv_heads, m->head_dim, l->k_norm, m->eps,
-                  &m->rope);
-    op->kv_store(k, &f->kv, layer, f->k, f->v);
-    op->attend(k, f->o, f->q, &f->kv, layer, m->heads, scale);
-    op->matmul(k, f->h, f->o, &l->o, NULL, n);
-    op->add(k, f->x, f->h, m->width);
+    op->matmul(m->kern, &qkv);
+    op->attention(m->kern, &att);
+    op->matmul(m->kern, &out);
 }
 
 static void dense_mlp(struct forward *f, int32_t layer, int32_t n)
@@ -124,14 +143,25 @@ static void dense_mlp(struct forward *f, int32_t layer, int32_t n)
     const struct model *m = f->m;
     const struct layer *l = &m->layers[layer];
     const struct kern_ops *op = m->kern->ops;
-    struct kern *k = m->kern;
+    const struct kern_mm gate = {
+        .x = f->x,
+        .rows = n,
+        .norm = l->ffn_norm,
+        .eps = m->eps,
+        .n = 2,
+        .out = {{f->gate, &l->gate, NULL}, {NULL, &l->up, NULL}},
+        .glu = 1,
+    };
+    const struct kern_mm down = {
+        .x = f->gate,
+        .rows = n,
+        .n = 1,
+        .out = {{f->x, &l->down, NULL}},
+        .add = 1,
+    };
 
-    op->rms_norm(k, f->h, f->x, l->ffn_norm, n, m->width, m->eps);
-    op->matmul(k, f->gate, f->h, &l->gate, NULL, n);
-    op->matmul(k, f->up, f->h, &l->up, NULL, n);
-    op->swiglu(k, f->gate, f->up, m->ffn);
-    op->matmul(k, f->h, f->gate, &l->down, NULL, n);
-    op->add(k, f->x, f->h, m->width);
+    op->matmul(m->kern, &gate);
+    op->matmul(m->kern, &down);
 }
 
 void forward_dense(struct forward *f, const struct kern_rows *r)
@@ -139,6 +169,14 @@ void forward_dense(struct forward *f, const struct kern_rows *r)
     const struct model *m = f->m;
     const struct kern_ops *op = m->kern->ops;
     struct kern *k = m->kern;
+    const struct kern_mm logits = {
+        .x = f->last,
+        .rows = r->n_out,
+        .norm = m->out_norm,
+        .eps = m->eps,
+        .n = 1,
+        .out = {{f->logits, &m->out, NULL}},
+    };
 
     op->begin(k, r);
     op->embed(k, f->x, &m->embed);
@@ -149,6 +187,5 @@ void forward_dense(struct forward *f, const struct kern_rows *r)
     if (!r->n_out)
         return;
     op->gather_out(k, f->last, f->x, m->width);
-    op->rms_norm(k, f->last, f->last, m->out_norm, r->n_out, m->width, m->eps);
-    op->matmul(k, f->logits, f->last, &m->out, NULL, r->n_out);
+    op->matmul(k, &logits);
 }

@@ -13,10 +13,10 @@ struct forward {
     const struct model *m;   /* borrowed */
     struct kern_kv kv;       /* owned buffers */
     int32_t rows, outs;      /* room */
-    struct kern_buf *x, *h;  /* f32 [rows][width] */
+    struct kern_buf *x;      /* f32 [rows][width] */
     struct kern_buf *q, *o;  /* [rows][heads * head_dim] */
     struct kern_buf *k, *v;  /* [rows][kv_heads * head_dim] */
-    struct kern_buf *gate, *up; /* [rows][ffn] */
+    struct kern_buf *gate;   /* [rows][ffn] */
     struct kern_buf *last;   /* [outs][width] */
     struct kern_buf *logits; /* [outs][vocab] */
 };

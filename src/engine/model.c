@@ -104,6 +104,24 @@ static enum st find(struct model *m, const struct gguf_tensor **out,
     return ST_OK;
 }
 
+static enum st pack(struct model *m, struct kern_mat *out,
+                    const struct gguf_tensor *t, const char *name,
+                    struct err *e)
+{
+    const struct kern_ops *op = m->kern->ops;
+    size_t bytes = op->pack_bytes(m->kern, out->type, out->rows, out->cols);
+    void *heap = mem_try(bytes + 64), *at;
+
+    if (!heap)
+        return err_set(e, ST_NOMEM, name, "no memory for this tensor");
+    m->packed[m->n_packed++] = heap;
+    at = (void *)(((uintptr_t)heap + 63) & ~(uintptr_t)63);
+    op->pack(m->kern, at, t->data, out->type, out->rows, out->cols);
+    out->packed = 1;
+    out->buf = op->weights(m->kern, at, bytes);
+    return keep(m, out->buf, name, e);
+}
+
 enum st model_mat(struct model *m, struct kern_mat *out, const char *name,
                   int32_t rows, int32_t cols, enum model_need need,
                   struct err *e)
@@ -117,8 +135,7 @@ enum st model_mat(struct model *m, struct kern_mat *out, const char *name,
     out->type = (enum kern_type)t->type;
     out->rows = rows;
     out->cols = cols;
-    out->buf = m->kern->ops->weights(m->kern, t->data, t->bytes);
-    return keep(m, out->buf, name, e);
+    return pack(m, out, t, name, e);
 }
 
 enum st model_vec(struct model *m, struct kern_buf **out, const char *name,
@@ -317,9 +334,10 @@ static enum st load(struct model *m, struct err *e)
         return st;
     m->bufs_cap = n + 2; /* and the frequencies */
     m->bufs = mem_try_array(m->bufs_cap, sizeof(*m->bufs));
+    m->packed = mem_try_array(m->bufs_cap, sizeof(*m->packed));
     m->bound = mem_try_array(n + 1, sizeof(*m->bound));
     m->layers = mem_try_array((size_t)m->n_layers, sizeof(*m->layers));
-    if (!m->bufs || !m->bound || !m->layers)
+    if (!m->bufs || !m->packed || !m->bound || !m->layers)
         return err_set(e, ST_NOMEM, gguf_path(m->gguf), "no memory to load");
     st = vocabulary(m, e);
     if (!st)
@@ -338,6 +356,7 @@ enum st model_open(struct model **out, const struct gguf *g, struct kern *k,
     *out = NULL;
     m->gguf = g;
     m->kern = k;
+    m->kv_type = KERN_F16;
     st = load(m, e);
     if (st) {
         model_close(m);
@@ -353,6 +372,9 @@ void model_close(struct model *m)
         return;
     for (size_t i = 0; i < m->n_bufs; i++)
         m->kern->ops->buf_free(m->kern, m->bufs[i]);
+    for (size_t i = 0; i < m->n_packed; i++)
+        free(m->packed[i]);
+    free(m->packed);
     free(m->bufs);
     free(m->bound);
     free(m->layers);

@@ -47,6 +47,7 @@ struct model {
     int32_t context;         /* positions the model was made for */
     float eps;               /* of the RMS norms */
     struct kern_rope rope;
+    enum kern_type kv_type;  /* of keys and values */
 
     struct kern_mat embed;   /* [vocab][width] */
     struct kern_mat out;     /* [vocab][width]; may be `embed` */
@@ -56,6 +57,8 @@ struct model {
     /* while loading */
     char prefix[64];         /* "qwen3" */
     struct kern_buf **bufs;  /* [n_bufs] owned */
+    void **packed;           /* [n_packed] owned: packed weights */
+    size_t n_packed;
     size_t n_bufs, bufs_cap;
     uint8_t *bound;          /* [tensors] 1: somebody asked for it */
 };

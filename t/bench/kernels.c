@@ -2,8 +2,7 @@
  * Speed of the CPU kernels: `make t/bench/kernels`, then
  *   t/bench/kernels [THREADS [MIB]]
  * For every weight format a matrix of MIB mebibytes (default 64): one row in
- * GB/s of weight bytes, 64 rows in GFLOP/s. The best of several runs. Then
- * one attention row over 4096 positions.
+ * GB/s of weight bytes, 64 rows in GFLOP/s. The best of several runs.
  */
 #include "base/num.h"
 #include "base/thread.h"
@@ -31,12 +30,16 @@ static struct kern_buf *get(struct kern *k, size_t bytes)
 static double best(struct kern *k, struct kern_buf *y, struct kern_buf *x,
                    const struct kern_mat *m, int32_t rows, int runs)
 {
+    const struct kern_mm mm = {.x = x, .rows = rows, .n = 1,
+                               .out = {{y, m, NULL}}};
     int64_t least = INT64_MAX;
+    float one;
 
     for (int i = 0; i < runs; i++) {
         int64_t t = mono_us();
 
-        k->ops->matmul(k, y, x, m, NULL, rows);
+        k->ops->matmul(k, &mm);
+        k->ops->read_logits(k, y, 0, 1, &one); /* waits */
         t = mono_us() - t;
         least = t < least ? t : least;
     }
@@ -48,14 +51,19 @@ static void bench_type(struct kern *k, size_t i, size_t mib)
     size_t row = quant_bytes(types[i].type, COLS);
     int32_t outs = (int32_t)((mib << 20) / row);
     size_t bytes = row * (size_t)outs;
-    uint8_t *w = malloc(bytes);
-    struct kern_mat m = {NULL, types[i].type, outs, COLS, 0};
+    uint8_t *file = malloc(bytes);
+    struct kern_mat m = {NULL, types[i].type, outs, COLS, 1};
     struct kern_buf *x = get(k, (size_t)COLS * MANY * 4);
     struct kern_buf *y = get(k, (size_t)outs * MANY * 4);
     double one, many;
+    void *w;
 
-    BUG_ON(!w);
-    memset(w, 0x11, bytes);
+    BUG_ON(!file);
+    memset(file, 0x11, bytes);
+    bytes = k->ops->pack_bytes(k, types[i].type, outs, COLS);
+    BUG_ON(posix_memalign(&w, 64, bytes));
+    k->ops->pack(k, w, file, types[i].type, outs, COLS);
+    free(file);
     m.buf = k->ops->weights(k, w, bytes);
     one = best(k, y, x, &m, 1, 40);
     many = best(k, y, x, &m, MANY, 6);
@@ -66,36 +74,6 @@ static void bench_type(struct kern *k, size_t i, size_t mib)
     k->ops->buf_free(k, x);
     k->ops->buf_free(k, y);
     free(w);
-}
-
-static void bench_attend(struct kern *k)
-{
-    enum { HEADS = 32, KVH = 8, HD = 128, PAGES = 64 };
-    int32_t pages[PAGES], zero = 0, pos = PAGES * KV_PAGE - 1;
-    size_t n = (size_t)PAGES * KVH * KV_PAGE * HD * 2;
-    struct kern_kv kv = {get(k, n), get(k, n), 1, PAGES, KVH, HD,
-                         KERN_F16};
-    struct kern_buf *q = get(k, HEADS * HD * 4), *o = get(k, HEADS * HD * 4);
-    struct kern_rows r = {.n = 1, .ids = &zero, .pos = &pos, .seq = &zero,
-                          .n_seqs = 1, .max_pages = PAGES, .pages = pages};
-    int64_t least = INT64_MAX;
-
-    for (int32_t i = 0; i < PAGES; i++)
-        pages[i] = PAGES - 1 - i;
-    k->ops->begin(k, &r);
-    for (int i = 0; i < 7; i++) {
-        int64_t t = mono_us();
-
-        k->ops->attend(k, o, q, &kv, 0, HEADS, 0.1f);
-        t = mono_us() - t;
-        least = t < least ? t : least;
-    }
-    printf("attention, %d heads of %d over %d: %d us\n", HEADS, HD, pos + 1,
-           (int)least);
-    k->ops->buf_free(k, kv.k);
-    k->ops->buf_free(k, kv.v);
-    k->ops->buf_free(k, q);
-    k->ops->buf_free(k, o);
 }
 
 int main(int argc, char **argv)
@@ -119,7 +97,6 @@ int main(int argc, char **argv)
     printf("%s, %d threads, %d MiB\n", k->name, (int)threads, (int)mib);
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         bench_type(k, i, (size_t)mib);
-    bench_attend(k);
     kern_free(k);
     return 0;
 }

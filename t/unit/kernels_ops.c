@@ -1,9 +1,10 @@
 /*
  * Every operation of the CPU backend against plain double-precision loops
- * written here from the header's definitions, over odd shapes; then the AVX2
- * set against the reference, within the tolerance its header states.
+ * written here from the header's definitions, over odd shapes and in every
+ * set that runs here. What a set computes for one piece has its own tests
+ * (kernels_row, kernels_product, kernels_attend).
  */
-#include "kernels/cpu/quant.h"
+#include "kernels/cpu/cpu.h"
 #include "t/lib/tap.h"
 
 #include <math.h>
@@ -115,96 +116,6 @@ static void test_rows(void)
     free(x);
 }
 
-static void test_elementwise(void)
-{
-    static const int32_t widths[] = {1, 7, 8, 33, 4100};
-    int32_t pos[5] = {0}, pages[1] = {0};
-
-    begin(5, pos, 1, 1, pages);
-    for (int t = 0; t < 5; t++) {
-        int32_t w = widths[t];
-        size_t n = 5 * (size_t)w;
-        float *x = noise(n, 30), *y = noise(n, 2), *g;
-        double *want = calloc(n, sizeof(*want));
-        struct kern_buf *a = put(x, n * 4), *b = put(y, n * 4);
-
-        kr->ops->swiglu(kr, a, b, w);
-        for (size_t i = 0; i < n; i++)
-            want[i] = x[i] / (1 + exp(-(double)x[i])) * y[i];
-        g = get(a, n);
-        ok(worst(g, want, n) < 5e-7, "%s swiglu, width %d: %g", kr->name, w,
-           worst(g, want, n));
-        for (size_t i = 0; i < n; i++)
-            want[i] = (double)g[i] + y[i];
-        kr->ops->add(kr, a, b, w);
-        free(g);
-        g = get(a, n);
-        ok(worst(g, want, n) < 1e-7, "%s add, width %d", kr->name, w);
-        kr->ops->buf_free(kr, a);
-        kr->ops->buf_free(kr, b);
-        free(g);
-        free(x);
-        free(y);
-        free(want);
-    }
-}
-
-static void test_swiglu_ends(void)
-{
-    /* silu runs to 0 on the left and to x on the right, without NaN. */
-    float x[] = {-1e30f, -200, -104, -88, -20, 0, 20, 88, 200, 1e30f};
-    float y[10], *g;
-    double want[10];
-    int32_t pos[1] = {0}, pages[1] = {0};
-    struct kern_buf *a = put(x, sizeof(x)), *b;
-
-    for (int i = 0; i < 10; i++) {
-        y[i] = 1;
-        want[i] = x[i] < -100 ? 0 : x[i] / (1 + exp(-(double)x[i]));
-    }
-    b = put(y, sizeof(y));
-    begin(1, pos, 1, 1, pages);
-    kr->ops->swiglu(kr, a, b, 10);
-    g = get(a, 10);
-    ok(worst(g, want, 10) < 1e-6, "%s swiglu far out: %g", kr->name,
-       worst(g, want, 10));
-    kr->ops->buf_free(kr, a);
-    kr->ops->buf_free(kr, b);
-    free(g);
-}
-
-static void test_norm(void)
-{
-    static const int32_t widths[] = {1, 5, 8, 64, 100, 5120};
-
-    for (int t = 0; t < 6; t++) {
-        int32_t w = widths[t];
-        size_t n = 4 * (size_t)w;
-        float *x = noise(n, 3), *wt = noise(w, 2), *g;
-        double *want = calloc(n, sizeof(*want));
-        struct kern_buf *a = put(x, n * 4), *b = put(wt, (size_t)w * 4);
-
-        for (size_t r = 0; r < 4; r++) {
-            double s = 0;
-
-            for (size_t i = 0; i < (size_t)w; i++)
-                s += (double)x[r * w + i] * x[r * w + i];
-            for (size_t i = 0; i < (size_t)w; i++)
-                want[r * w + i] = x[r * w + i] / sqrt(s / w + 1e-6) * wt[i];
-        }
-        kr->ops->rms_norm(kr, a, a, b, 4, w, 1e-6f);
-        g = get(a, n);
-        ok(worst(g, want, n) < 1e-6, "%s rms_norm in place, width %d: %g",
-           kr->name, w, worst(g, want, n));
-        kr->ops->buf_free(kr, a);
-        kr->ops->buf_free(kr, b);
-        free(g);
-        free(x);
-        free(wt);
-        free(want);
-    }
-}
-
 /* Random block bytes with sane scales: every f16 field about 2^-6. */
 static void fill_blocks(enum kern_type t, uint8_t *p, size_t n)
 {
@@ -232,50 +143,151 @@ static void fill_blocks(enum kern_type t, uint8_t *p, size_t n)
     }
 }
 
-static void matmul_case(enum kern_type t, int32_t outs, int32_t cols,
-                        int32_t rows, bool with_bias)
+/* --- products ------------------------------------------------------------- */
+
+enum { BIAS = 1, NORM = 2, ADD = 4, GLU = 8, RAW = 16 };
+
+/* Rounded as a product of quantised weights does it (isa.h). */
+static void round_row(float *x, int32_t n)
 {
-    size_t nw = (size_t)outs * cols, nx = (size_t)rows * cols;
-    size_t ny = (size_t)rows * outs, bytes = quant_bytes(t, nw);
-    uint8_t *blocks = calloc(1, bytes);
-    float *w = calloc(nw, 4), *x = noise(nx, 1), *bias = noise(outs, 1), *g;
-    double *want = calloc(ny, sizeof(*want)), scale = 0;
-    struct kern_buf *bx, *by = put(NULL, ny * 4), *bb = put(bias, outs * 4);
-    struct kern_mat m = {NULL, t, outs, cols, 0};
+    for (int32_t k = 0; k < n; k += 32) {
+        int32_t m = n - k < 32 ? n - k : 32;
+        float top = 0;
 
-    fill_blocks(t, blocks, nw);
-    kern_dequant(t, blocks, w, nw);
-    m.buf = kr->ops->weights(kr, blocks, bytes);
-    bx = put(x, nx * 4);
+        for (int32_t i = 0; i < m; i++)
+            top = fmaxf(top, fabsf(x[k + i]));
+        for (int32_t i = 0; top > 0 && i < m; i++)
+            x[k + i] = rintf(x[k + i] * (127 / top)) * (top / 127);
+    }
+}
+
+struct matrix {
+    struct kern_mat m;
+    uint8_t *blocks;
+    void *packed;
+    float *w;
+};
+
+static void matrix_make(struct matrix *a, enum kern_type t, int32_t outs,
+                        int32_t cols, bool packed)
+{
+    size_t n = (size_t)outs * cols, bytes = quant_bytes(t, n);
+
+    a->blocks = calloc(1, bytes);
+    a->w = calloc(n, sizeof(*a->w));
+    a->packed = NULL;
+    BUG_ON(!a->blocks || !a->w);
+    fill_blocks(t, a->blocks, n);
+    kern_dequant(t, a->blocks, a->w, n);
+    a->m = (struct kern_mat){NULL, t, outs, cols, packed};
+    if (!packed) {
+        a->m.buf = kr->ops->weights(kr, a->blocks, bytes);
+        return;
+    }
+    bytes = kr->ops->pack_bytes(kr, t, outs, cols);
+    BUG_ON(posix_memalign(&a->packed, 64, bytes));
+    kr->ops->pack(kr, a->packed, a->blocks, t, outs, cols);
+    a->m.buf = kr->ops->weights(kr, a->packed, bytes);
+}
+
+static void matrix_free(struct matrix *a)
+{
+    kr->ops->buf_free(kr, a->m.buf);
+    free(a->blocks);
+    free(a->packed);
+    free(a->w);
+}
+
+/* The rows that the product sees. */
+static float *seen(const float *x, int32_t rows, int32_t cols,
+                   const float *norm, bool rounded)
+{
+    size_t n = (size_t)rows * cols;
+    float *y = calloc(n, sizeof(*y));
+
+    BUG_ON(!y);
+    memcpy(y, x, n * sizeof(*y));
+    for (int32_t r = 0; r < rows; r++) {
+        float *row = y + (size_t)r * cols;
+
+        if (norm) /* its own test: kernels_row */
+            cpu_of(kr)->isa->norm(row, row, norm, cols, 1e-5f);
+        if (rounded)
+            round_row(row, cols);
+    }
+    return y;
+}
+
+static double *products(const struct matrix *a, const float *x, int32_t rows)
+{
+    int32_t outs = a->m.rows, cols = a->m.cols;
+    double *y = calloc((size_t)rows * outs, sizeof(*y));
+
+    BUG_ON(!y);
     for (int32_t r = 0; r < rows; r++)
-        for (int32_t o = 0; o < outs; o++) {
-            double s = with_bias ? bias[o] : 0;
-
+        for (int32_t o = 0; o < outs; o++)
             for (int32_t k = 0; k < cols; k++)
-                s += (double)w[(size_t)o * cols + k] *
-                     x[(size_t)r * cols + k];
-            want[(size_t)r * outs + o] = s;
-            scale = fabs(s) > scale ? fabs(s) : scale;
-        }
-    kr->ops->matmul(kr, by, bx, &m, with_bias ? bb : NULL, rows);
+                y[(size_t)r * outs + o] += (double)a->w[(size_t)o * cols + k] *
+                                           x[(size_t)r * cols + k];
+    return y;
+}
+
+static void matmul_case(enum kern_type t, int32_t outs, int32_t cols,
+                        int32_t rows, int how)
+{
+    size_t nx = (size_t)rows * cols, ny = (size_t)rows * outs;
+    float *x = noise(nx, 1), *before = noise(ny, 1), *bias = noise(outs, 1);
+    float *norm = noise(cols, 1), *eyes, *g;
+    struct matrix a, b;
+    struct kern_buf *bx = put(x, nx * 4), *by = put(before, ny * 4);
+    struct kern_buf *bb = put(bias, outs * 4), *bn = put(norm, cols * 4);
+    struct kern_mm mm = {.x = bx, .rows = rows, .n = 1, .eps = 1e-5f};
+    double *want, *up = NULL, top = 0;
+
+    matrix_make(&a, t, outs, cols, !(how & RAW));
+    matrix_make(&b, t, outs, cols, !(how & RAW));
+    mm.out[0] = (struct kern_mm_out){by, &a.m, how & BIAS ? bb : NULL};
+    mm.norm = how & NORM ? bn : NULL;
+    mm.add = !!(how & ADD);
+    if (how & GLU) {
+        mm.glu = 1;
+        mm.n = 2;
+        mm.out[1] = (struct kern_mm_out){NULL, &b.m, NULL};
+    }
+    eyes = seen(x, rows, cols, how & NORM ? norm : NULL,
+                t != KERN_F32 && t != KERN_F16 && t != KERN_BF16);
+    want = products(&a, eyes, rows);
+    if (how & GLU)
+        up = products(&b, eyes, rows);
+    for (size_t i = 0; i < ny; i++) {
+        want[i] += how & BIAS ? bias[i % (size_t)outs] : 0;
+        want[i] += how & ADD ? before[i] : 0;
+        if (up)
+            want[i] = want[i] / (1 + exp(-want[i])) * up[i];
+        top = fabs(want[i]) > top ? fabs(want[i]) : top;
+    }
+    kr->ops->matmul(kr, &mm);
     g = get(by, ny);
     for (size_t i = 0; i < ny; i++) {
-        want[i] /= scale;
-        g[i] /= (float)scale;
+        want[i] /= top;
+        g[i] /= (float)top;
     }
-    ok(worst(g, want, ny) < 2e-6, "%s matmul type %d, %dx%d, %d rows%s: %g",
-       kr->name, (int)t, outs, cols, rows, with_bias ? ", bias" : "",
-       worst(g, want, ny));
-    kr->ops->buf_free(kr, m.buf);
+    ok(worst(g, want, ny) < 3e-6, "%s matmul type %d, %dx%d, %d rows, how %d: %g",
+       kr->name, (int)t, outs, cols, rows, how, worst(g, want, ny));
+    matrix_free(&a);
+    matrix_free(&b);
     kr->ops->buf_free(kr, bx);
     kr->ops->buf_free(kr, by);
     kr->ops->buf_free(kr, bb);
-    free(blocks);
-    free(w);
+    kr->ops->buf_free(kr, bn);
     free(x);
+    free(before);
     free(bias);
+    free(norm);
+    free(eyes);
     free(g);
     free(want);
+    free(up);
 }
 
 static void test_matmul(void)
@@ -287,146 +299,224 @@ static void test_matmul(void)
     for (int t = 0; t < 8; t++) {
         bool plain = t < 3;
 
-        matmul_case(types[t], 7, plain ? 261 : 768, 1, false);
-        matmul_case(types[t], 6, plain ? 3 : 256, 5, true);
-        matmul_case(types[t], 33, 512, 51, false);
+        matmul_case(types[t], 7, plain ? 261 : 768, 1, NORM);
+        matmul_case(types[t], 6, plain ? 3 : 256, 5, BIAS | RAW);
+        matmul_case(types[t], 33, 512, 51, NORM | ADD);
+        matmul_case(types[t], 90, 256, 16, GLU);
+        matmul_case(types[t], 90, 256, 40, GLU | NORM | RAW);
     }
-    matmul_case(KERN_Q8_0, 5, 288, 4, true);
-    matmul_case(KERN_F16, 64, 576, 2, false);
+    matmul_case(KERN_Q8_0, 5, 288, 4, BIAS | ADD);
+    matmul_case(KERN_F16, 64, 576, 2, 0);
+    matmul_case(KERN_Q8_0, 2000, 64, 3, NORM); /* many chunks */
+    matmul_case(KERN_Q8_0, 40, 64, 600, ADD);  /* blocks of rows */
 }
 
-static void test_rope(void)
+/* Three products of one x are what each is alone, whatever their types. */
+static void test_three(void)
 {
-    enum { N = 3, H = 2, D = 24 };
+    static const int32_t outs[3] = {65, 16, 40};
+    static const enum kern_type types[3] = {KERN_Q8_0, KERN_F16, KERN_Q4_K};
+    enum { COLS = 512 };
+    static const int32_t rows[] = {1, 9, 16, 40};
 
-    for (int t = 0; t < 8; t++) {
-        int32_t dims = t & 1 ? 24 : 16, neox = t >> 1 & 1, norm = t >> 2;
-        int32_t pos[N] = {0, 5, 131}, half = dims / 2;
-        int32_t pages[3] = {2, 0, 1};
-        float *x = noise(N * H * D, 2), *w = noise(D, 1), *g;
-        double inv[12], want[N * H * D];
-        struct kern_buf *bx = put(x, N * H * D * 4), *bw = put(w, D * 4);
-        struct kern_rope rope = {NULL, dims, neox, 1};
+    for (int t = 0; t < 4; t++) {
+        size_t n = (size_t)rows[t];
+        float *x = noise(n * COLS, 1), *one, *three;
+        struct kern_buf *bx = put(x, n * COLS * 4), *alone[3];
+        struct kern_mm mm = {.x = bx, .rows = rows[t], .n = 3};
+        struct matrix a[3];
+        int same = 0;
 
-        for (int i = 0; i < half; i++)
-            inv[i] = pow(10000, -2.0 * i / dims);
-        rope.inv = put(inv, sizeof(double) * (size_t)half);
-        for (int p = 0; p < N * H; p++) {
-            double *y = want + p * D, s = 0;
+        for (int i = 0; i < 3; i++) {
+            struct kern_mm m = {.x = bx, .rows = rows[t], .n = 1};
 
-            for (int i = 0; i < D; i++) {
-                y[i] = x[p * D + i];
-                s += y[i] * y[i];
-            }
-            for (int i = 0; norm && i < D; i++)
-                y[i] *= w[i] / sqrt(s / D + 1e-5);
-            for (int i = 0; i < half; i++) {
-                double a = inv[i] * pos[p / H];
-                double *u = y + (neox ? i : 2 * i);
-                double *v = y + (neox ? i + half : 2 * i + 1);
-                double c = *u * cos(a) - *v * sin(a);
-
-                *v = *u * sin(a) + *v * cos(a);
-                *u = c;
-            }
+            matrix_make(&a[i], types[i], outs[i], COLS, i != 1);
+            alone[i] = put(NULL, n * (size_t)outs[i] * 4);
+            m.out[0] = (struct kern_mm_out){alone[i], &a[i].m, NULL};
+            kr->ops->matmul(kr, &m);
+            mm.out[i] = (struct kern_mm_out){
+                put(NULL, n * (size_t)outs[i] * 4), &a[i].m, NULL};
         }
-        begin(N, pos, 1, 3, pages);
-        kr->ops->head_rope(kr, bx, H, D, norm ? bw : NULL, 1e-5f, &rope);
-        g = get(bx, N * H * D);
-        ok(worst(g, want, N * H * D) < 1e-6,
-           "%s head_rope dims %d neox %d norm %d: %g", kr->name, dims, neox,
-           norm, worst(g, want, N * H * D));
+        kr->ops->matmul(kr, &mm);
+        for (int i = 0; i < 3; i++) {
+            one = get(alone[i], n * (size_t)outs[i]);
+            three = get(mm.out[i].dst, n * (size_t)outs[i]);
+            same += !memcmp(one, three, n * (size_t)outs[i] * 4);
+            free(one);
+            free(three);
+            kr->ops->buf_free(kr, alone[i]);
+            kr->ops->buf_free(kr, mm.out[i].dst);
+            matrix_free(&a[i]);
+        }
+        is_int(same, 3, "%s three products together, %d rows", kr->name,
+               rows[t]);
         kr->ops->buf_free(kr, bx);
-        kr->ops->buf_free(kr, bw);
-        kr->ops->buf_free(kr, rope.inv);
         free(x);
-        free(w);
-        free(g);
     }
 }
 
-/* Two sequences of `len` and len/2+1 positions; the last rows of each. */
-static void attend_case(int32_t heads, int32_t kvh, int32_t dim, int32_t len)
+/* --- attention ------------------------------------------------------------ */
+
+/* One head in double: norm, then rotation. */
+static void turned(const float *x, const float *w, const double *inv,
+                   int32_t dim, int32_t dims, int32_t neox, int32_t pos,
+                   double *y)
 {
-    enum { LAYERS = 2, PAGES = 12, MAXP = 5 };
-    int32_t pages[2 * MAXP] = {7, 2, 9, 0, 4, 11, 3, 1, 8, 5};
-    size_t row = (size_t)kvh * dim, qn = 2 * (size_t)heads * dim;
-    size_t kvn = (size_t)LAYERS * PAGES * row * KV_PAGE;
-    float *k = noise(2 * (size_t)len * row, 1.5f);
-    float *v = noise(2 * (size_t)len * row, 1), *q = noise(qn, 1), *g;
-    struct kern_kv kv = {put(NULL, kvn * 2), put(NULL, kvn * 2),
-                         LAYERS, PAGES, kvh, dim, KERN_F16};
-    struct kern_buf *bq = put(q, qn * 4), *bo = put(NULL, qn * 4);
-    double *want = calloc(qn, sizeof(*want)), *p = calloc((size_t)len, 8);
-    int32_t last[2] = {len - 1, len / 2};
-    float scale = 1 / sqrtf((float)dim);
+    double s = 0;
 
-    for (int32_t i = 0; i < len; i++) {
-        int32_t pos[2] = {i, i < last[1] ? i : last[1]};
-        struct kern_buf *bk = put(k + 2 * (size_t)i * row, 2 * row * 4);
-        struct kern_buf *bv = put(v + 2 * (size_t)i * row, 2 * row * 4);
+    for (int32_t i = 0; i < dim; i++)
+        s += (double)x[i] * x[i];
+    for (int32_t i = 0; i < dim; i++)
+        y[i] = w ? x[i] / sqrt(s / dim + 1e-5) * w[i] : x[i];
+    for (int32_t i = 0; i < dims / 2; i++) {
+        double a = inv[i] * pos;
+        double *u = y + (neox ? i : 2 * i);
+        double *v = y + (neox ? i + dims / 2 : 2 * i + 1);
+        double c = *u * cos(a) - *v * sin(a);
 
-        begin(i > last[1] ? 1 : 2, pos, 2, MAXP, pages);
-        if (i > last[1]) { /* the second sequence is over */
-            int32_t id = 0, seq = 0;
-            struct kern_rows r = {.n = 1, .ids = &id, .pos = pos, .seq = &seq,
-                                  .n_seqs = 2, .max_pages = MAXP,
-                                  .pages = pages};
-
-            kr->ops->begin(kr, &r);
-        }
-        kr->ops->kv_store(kr, &kv, 1, bk, bv);
-        kr->ops->buf_free(kr, bk);
-        kr->ops->buf_free(kr, bv);
+        *v = *u * sin(a) + *v * cos(a);
+        *u = c;
     }
-    begin(2, last, 2, MAXP, pages);
-    kr->ops->attend(kr, bo, bq, &kv, 1, heads, scale);
-    g = get(bo, qn);
-    for (int32_t h = 0; h < 2 * heads; h++) {
-        int32_t s = h / heads, kh = h % heads / (heads / kvh);
+}
+
+struct att {
+    int32_t heads, kvh, dim, dims, neox, len[2];
+    enum kern_type type;
+    bool norm;
+    float *q, *k, *v, *w; /* [2][MAXLEN][...] */
+    double inv[64];
+};
+
+enum { MAXLEN = 192, PAGES = 9, MAXP = 3 };
+
+static void expect(const struct att *a, int32_t s, int32_t pos, double *out)
+{
+    static double key[MAXLEN][128], p[MAXLEN];
+    size_t row = (size_t)a->kvh * a->dim;
+    double q[128];
+
+    for (int32_t h = 0; h < a->heads; h++, out += a->dim) {
+        int32_t kh = h / (a->heads / a->kvh);
         double max = -INFINITY, sum = 0;
 
-        for (int32_t i = 0; i <= last[s]; i++) {
-            const float *kp = k + (2 * (size_t)i + s) * row + kh * dim;
-
+        turned(a->q + ((size_t)(s * MAXLEN + pos) * a->heads + h) * a->dim,
+               a->norm ? a->w : NULL, a->inv, a->dim, a->dims, a->neox, pos,
+               q);
+        for (int32_t i = 0; i <= pos; i++) {
+            turned(a->k + (size_t)(s * MAXLEN + i) * row + kh * a->dim,
+                   a->norm ? a->w : NULL, a->inv, a->dim, a->dims, a->neox, i,
+                   key[i]);
             p[i] = 0;
-            for (int32_t d = 0; d < dim; d++)
-                p[i] += (double)q[h * dim + d] *
-                        quant_f16_f32(quant_f32_f16(kp[d]));
-            p[i] *= scale;
+            for (int32_t d = 0; d < a->dim; d++)
+                p[i] += q[d] * key[i][d];
+            p[i] /= sqrt(a->dim);
             max = p[i] > max ? p[i] : max;
         }
-        for (int32_t i = 0; i <= last[s]; i++)
+        for (int32_t d = 0; d < a->dim; d++)
+            out[d] = 0;
+        for (int32_t i = 0; i <= pos; i++)
             sum += exp(p[i] - max);
-        for (int32_t i = 0; i <= last[s]; i++)
-            for (int32_t d = 0; d < dim; d++)
-                want[h * dim + d] +=
-                    exp(p[i] - max) / sum *
-                    quant_f16_f32(quant_f32_f16(
-                        v[(2 * (size_t)i + s) * row + kh * dim + d]));
+        for (int32_t i = 0; i <= pos; i++)
+            for (int32_t d = 0; d < a->dim; d++)
+                out[d] += exp(p[i] - max) / sum *
+                          a->v[(size_t)(s * MAXLEN + i) * row + kh * a->dim +
+                               d];
     }
-    ok(worst(g, want, qn) < 2e-6,
-       "%s attend %d heads over %d, dim %d, %d positions: %g", kr->name,
-       heads, kvh, dim, len, worst(g, want, qn));
+}
+
+/* Steps of `chunk` rows of each sequence, interleaved when it is 1. */
+static void attend_case(struct att a, int32_t chunk)
+{
+    int32_t pages[2 * MAXP] = {7, 2, 4, 0, 3, 1}, at[2] = {0, 0};
+    size_t qn = (size_t)a.heads * a.dim, kn = (size_t)a.kvh * a.dim;
+    size_t bytes = (size_t)2 * PAGES * a.kvh * kern_kv_head_bytes(a.type,
+                                                                  a.dim);
+    struct kern_kv kv = {put(NULL, bytes), put(NULL, bytes), 2, PAGES, a.kvh,
+                         a.dim, a.type};
+    struct kern_rope rope = {NULL, a.dims, a.neox, 1};
+    struct kern_buf *bw;
+    double far = 0, most = a.type == KERN_F16 ? 2e-3 : 4e-2;
+
+    a.q = noise(2 * MAXLEN * qn, 2);
+    a.k = noise(2 * MAXLEN * kn, 2);
+    a.v = noise(2 * MAXLEN * kn, 1);
+    a.w = noise(a.dim, 1);
+    bw = put(a.w, (size_t)a.dim * 4);
+    for (int i = 0; i < a.dims / 2; i++)
+        a.inv[i] = pow(10000, -2.0 * i / a.dims);
+    rope.inv = put(a.inv, sizeof(a.inv));
+    while (at[0] < a.len[0] || at[1] < a.len[1]) {
+        int32_t ids[2 * MAXLEN] = {0}, seq[2 * MAXLEN], pos[2 * MAXLEN], n = 0;
+        struct kern_rows r = {.ids = ids, .pos = pos, .seq = seq, .n_seqs = 2,
+                              .max_pages = MAXP, .pages = pages};
+        struct kern_buf *q = put(NULL, 2 * MAXLEN * qn * 4), *o;
+        struct kern_buf *k = put(NULL, 2 * MAXLEN * kn * 4), *v;
+        struct kern_attention op = {
+            .q = q, .key = k, .kv = &kv, .layer = 1, .heads = a.heads,
+            .scale = 1 / sqrtf((float)a.dim), .q_norm = a.norm ? bw : NULL,
+            .k_norm = a.norm ? bw : NULL, .eps = 1e-5f, .rope = &rope};
+        float *g;
+
+        op.val = v = put(NULL, 2 * MAXLEN * kn * 4);
+        op.dst = o = put(NULL, 2 * MAXLEN * qn * 4);
+        for (int32_t s = 0; s < 2; s++)
+            for (int32_t i = 0; i < chunk && at[s] < a.len[s]; i++, n++) {
+                size_t row = (size_t)(s * MAXLEN + at[s]);
+
+                kr->ops->upload(kr, q, n * qn * 4, a.q + row * qn, qn * 4);
+                kr->ops->upload(kr, k, n * kn * 4, a.k + row * kn, kn * 4);
+                kr->ops->upload(kr, v, n * kn * 4, a.v + row * kn, kn * 4);
+                seq[n] = s;
+                pos[n] = at[s]++;
+            }
+        r.n = n;
+        kr->ops->begin(kr, &r);
+        kr->ops->attention(kr, &op);
+        g = get(o, (size_t)n * qn);
+        for (int32_t i = 0; i < n; i++) {
+            double want[1024], d;
+
+            expect(&a, seq[i], pos[i], want);
+            d = worst(g + (size_t)i * qn, want, qn);
+            far = d > far ? d : far;
+        }
+        free(g);
+        kr->ops->buf_free(kr, q);
+        kr->ops->buf_free(kr, k);
+        kr->ops->buf_free(kr, v);
+        kr->ops->buf_free(kr, o);
+    }
+    ok(far < most,
+       "%s attention %d heads over %d, dim %d, %d rotated%s%s, by %d: %g",
+       kr->name, a.heads, a.kvh, a.dim, a.dims, a.neox ? ", neox" : "",
+       a.norm ? ", normed" : "", chunk, far);
     kr->ops->buf_free(kr, kv.k);
     kr->ops->buf_free(kr, kv.v);
-    kr->ops->buf_free(kr, bq);
-    kr->ops->buf_free(kr, bo);
-    free(k);
-    free(v);
-    free(q);
-    free(g);
-    free(want);
-    free(p);
+    kr->ops->buf_free(kr, rope.inv);
+    kr->ops->buf_free(kr, bw);
+    free(a.q);
+    free(a.k);
+    free(a.v);
+    free(a.w);
 }
 
 static void test_attend(void)
 {
-    attend_case(4, 2, 64, 1);
-    attend_case(4, 4, 128, 64);
-    attend_case(6, 2, 20, 65);
-    attend_case(3, 1, 7, 200);
-    attend_case(8, 2, 48, 300);
+    static const struct att cases[] = {
+        {.heads = 4, .kvh = 2, .dim = 64, .dims = 64, .neox = 1,
+         .len = {80, 40}, .type = KERN_F16, .norm = true},
+        {.heads = 3, .kvh = 1, .dim = 20, .dims = 16, .len = {66, 3},
+         .type = KERN_F16},
+        {.heads = 4, .kvh = 4, .dim = 128, .dims = 128, .neox = 1,
+         .len = {70, 65}, .type = KERN_Q8_0},
+        {.heads = 40, .kvh = 1, .dim = 8, .dims = 8, .neox = 1,
+         .len = {130, 10}, .type = KERN_F16, .norm = true},
+    };
+
+    for (int i = 0; i < 4; i++) {
+        attend_case(cases[i], 1);
+        attend_case(cases[i], i == 2 ? 70 : 33);
+    }
 }
 
 static void test_accounts(void)
@@ -456,37 +546,50 @@ static void test_accounts(void)
     free(g);
 }
 
-static void test_all(void)
+static bool test_set(enum kern_cpu_set set, int threads, const char *name)
 {
+    const struct kern_cpu_config c = {threads, set, NULL, 0};
+    struct err e;
+
+    if (kern_cpu_new(&kr, &c, &e)) {
+        ok(e.st == ST_UNSUPPORTED, "not here: %s", e.text);
+        printf("# %s NOT TESTED on this machine\n", name);
+        return false;
+    }
+    is_str(kr->name, name, "its name");
     test_accounts();
     test_rows();
-    test_elementwise();
-    test_swiglu_ends();
-    test_norm();
     test_matmul();
-    test_rope();
+    test_three();
     test_attend();
+    kern_free(kr);
+    return true;
+}
+
+/* AUTO is what PENSTOCK_CPU says. */
+static void test_environment(void)
+{
+    const struct kern_cpu_config c = {1, KERN_CPU_AUTO, NULL, 0};
+    struct err e;
+
+    setenv("PENSTOCK_CPU", "ref", 1);
+    if (ok(!kern_cpu_new(&kr, &c, &e), "PENSTOCK_CPU=ref")) {
+        is_str(kr->name, "cpu-ref", "means the portable set");
+        kern_free(kr);
+    }
+    setenv("PENSTOCK_CPU", "mmx", 1);
+    ok(kern_cpu_new(&kr, &c, &e) == ST_INVALID && strstr(e.text, "avx512"),
+       "PENSTOCK_CPU=mmx: %s", e.text);
+    unsetenv("PENSTOCK_CPU");
 }
 
 int main(void)
 {
-    const struct kern_cpu_config ref = {2, KERN_CPU_REF, NULL, 0};
-    const struct kern_cpu_config avx2 = {2, KERN_CPU_AVX2, NULL, 0};
-    struct err e;
-
-    if (!ok(!kern_cpu_new(&kr, &ref, &e), "reference backend"))
-        return done();
-    is_str(kr->name, "cpu-ref", "its name");
-    test_all();
-    kern_free(kr);
+    ok(test_set(KERN_CPU_REF, 2, "cpu-ref"), "the reference runs everywhere");
+    test_set(KERN_CPU_AVX2, 2, "cpu-avx2");
+    test_set(KERN_CPU_AVX512, 3, "cpu-avx512");
+    test_set(KERN_CPU_NEON, 2, "cpu-neon");
+    test_environment();
     kern_free(NULL);
-    if (kern_cpu_new(&kr, &avx2, &e)) {
-        ok(e.st == ST_UNSUPPORTED, "no AVX2 here: %s", e.text);
-        printf("# AVX2 KERNELS NOT TESTED on this machine\n");
-        return done();
-    }
-    is_str(kr->name, "cpu-avx2", "AVX2 backend");
-    test_all();
-    kern_free(kr);
     return done();
 }
