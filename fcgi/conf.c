@@ -16,6 +16,7 @@ enum kind {
     K_PORT,    /* HOST:PORT, as text */
     K_ORIGINS, /* *, or web origins with commas, as text */
     K_RESERVE, /* whole number or auto (-1) */
+    K_KV_TYPE, /* f16, q8_0 */
 };
 
 #define CONF_FILE_MAX (1u << 20)
@@ -63,6 +64,8 @@ static const struct key keys[] = {
      "window of one request; 0: the model's own"},
     {"kv-memory", K_BYTES, AT(kv_memory), "0", 0, (int64_t)1 << 44, "BYTES",
      "keys and values of all requests (k, m, g); 0: at most 1g, or one context"},
+    {"kv-type", K_KV_TYPE, AT(kv_type), "f16", 0, 0, "f16|q8_0",
+     "numbers of keys and values; q8_0 takes about half the memory"},
     {"max-queue", K_INT, AT(max_queue), "64", 0, 100000, "N",
      "requests that may wait; more are answered 503"},
     {"default-max-tokens", K_INT, AT(default_max_tokens), "4096", 1, 16777216,
@@ -212,6 +215,9 @@ static enum st bad(const struct key *k, const char *where, const char *value,
                        "%s takes auto or a whole number from %lld to %lld, "
                        "not '%s'",
                        k->name, (long long)k->min, (long long)k->max, value);
+    case K_KV_TYPE:
+        return err_set(e, ST_USAGE, where, "%s takes f16 or q8_0, not '%s'",
+                       k->name, value);
     case K_TEXT:
         return err_set(e, ST_USAGE, where, "%s needs a value", k->name);
     default:
@@ -249,6 +255,9 @@ static bool parse_value(const struct key *k, void *to, const char *value)
         ok = log_level_parse(value, &level);
         *number = ok ? (int64_t)level : 0;
         return ok;
+    case K_KV_TYPE:
+        *number = !strcmp(value, "q8_0") ? CONF_KV_Q8_0 : CONF_KV_F16;
+        return *number == CONF_KV_Q8_0 || !strcmp(value, "f16");
     case K_PATTERN:
         return parse_pattern(value, number);
     case K_RESERVE:

@@ -12,6 +12,8 @@
 
 #include "base/mem.h"
 
+enum conf_kv { CONF_KV_F16, CONF_KV_Q8_0 };
+
 struct conf {
     char *config;              /* the file itself; options only */
     char *model, *model_id, *chat_format, *db; /* owned; NULL or text */
@@ -19,6 +21,7 @@ struct conf {
     int64_t socket_mode;       /* permission bits */
     int64_t threads, parallel, context, max_queue;
     int64_t kv_memory;         /* bytes, 0: see engine_config.kv_bytes */
+    int64_t kv_type;           /* enum conf_kv */
     int64_t default_max_tokens;
     int64_t body_max;          /* bytes */
     int64_t request_timeout;   /* seconds, 0: none */

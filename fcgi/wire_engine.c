@@ -13,6 +13,7 @@ enum st wire_gen_open(struct gen **out, const struct gguf *g,
     ec.context = (int32_t)c->context;
     ec.parallel = (int32_t)c->parallel;
     ec.max_queue = (int32_t)c->max_queue;
+    ec.kv_type = c->kv_type == CONF_KV_Q8_0 ? KERN_Q8_0 : KERN_F16;
     ec.kv_bytes = (size_t)c->kv_memory;
     return engine_open(out, g, &ec, e);
 }

@@ -48,6 +48,23 @@ for my $file ('penstock-demo-q8_0.gguf', 'tiny-random-qwen2.gguf') {
         }
     }
 }
+# The cache in 8 bits: one text of its own, near the other.
+{
+    my @base = ('-m', "$dir/penstock-demo-q8_0.gguf", '--kv-type', 'q8_0');
+    my $want = answer(@base, '-t', 1);
+    my (%said, @first);
+
+    isnt $want, 'failed', '--kv-type q8_0';
+    is answer(@base, '-t', $_), $want, "  $_ threads"      for 2, 3;
+    is answer(@base, '--chunk', $_), $want, "  slices of $_" for 1, 7, 64;
+    for ('f16', 'q8_0') {
+        my $json = decode_json(scalar qx{$bin run -m $base[1] --kv-type $_ --json -n 1 --top-logprobs 1 -p "$text"});
+        $said{$json->{fingerprint}} = 1;
+        push @first, $json->{logprobs}[0];
+    }
+    is keys %said, 2, '  another fingerprint';
+    isnt encode_json($first[0]), encode_json($first[1]), '  other bits';
+}
 isnt answer('-m', "$dir/penstock-demo-q8_0.gguf", '--temp', 1, '--seed', 1),
     answer('-m', "$dir/penstock-demo-q8_0.gguf", '--temp', 1, '--seed', 2), 'another seed, another text';
 done_testing;

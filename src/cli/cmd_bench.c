@@ -44,6 +44,7 @@ static const char help[] =
     "      --runs=N        runs, after one for warmth; medians count [3]\n"
     "      --backend=NAME  cpu [cpu]\n"
     "      --kernels=NAME  auto, ref, avx2, avx512, neon [auto]\n"
+    "      --kv-type=TYPE  keys and values in f16 or q8_0 [f16]\n"
     "  -t, --threads=N     threads, 0 for one per CPU [0]\n"
     "      --json          one JSON document\n";
 
@@ -86,6 +87,8 @@ static const char *option(struct bench *b, int c)
         return load_backend(optarg);
     case 'k':
         return load_kernels(optarg, &b->config.set);
+    case 'y':
+        return load_kv_type(optarg, &b->config.kv_type);
     case 'j':
         b->json = true;
         break;
@@ -107,6 +110,7 @@ static int options(struct bench *b, int argc, char **argv)
         {"runs", required_argument, NULL, 'r'},
         {"backend", required_argument, NULL, 'B'},
         {"kernels", required_argument, NULL, 'k'},
+        {"kv-type", required_argument, NULL, 'y'},
         {"threads", required_argument, NULL, 't'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},

@@ -51,6 +51,7 @@ static const char help[] =
     "      --chunk=N         prompt rows of one step [128]\n"
     "      --backend=NAME    cpu [cpu]\n"
     "      --kernels=NAME    auto, ref, avx2, avx512, neon [auto]\n"
+    "      --kv-type=TYPE    keys and values in f16 or q8_0 [f16]\n"
     "  -t, --threads=N       threads, 0 for one per CPU [0]\n"
     "      --json            one JSON document when it is done\n";
 
@@ -127,6 +128,8 @@ static const char *option(struct run *r, int c)
         return load_backend(optarg);
     case 'k':
         return load_kernels(optarg, &r->config.set);
+    case 'y':
+        return load_kv_type(optarg, &r->config.kv_type);
     default:
         return ""; /* getopt said it */
     }
@@ -152,6 +155,7 @@ static int options(struct run *r, int argc, char **argv)
         {"chunk", required_argument, NULL, 'H'},
         {"backend", required_argument, NULL, 'B'},
         {"kernels", required_argument, NULL, 'k'},
+        {"kv-type", required_argument, NULL, 'y'},
         {"threads", required_argument, NULL, 't'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},

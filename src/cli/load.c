@@ -48,6 +48,17 @@ const char *load_kernels(const char *name, enum kern_cpu_set *out)
     return "--kernels takes auto, ref, avx2, avx512 or neon";
 }
 
+const char *load_kv_type(const char *name, enum kern_type *out)
+{
+    if (!strcmp(name, "f16"))
+        *out = KERN_F16;
+    else if (!strcmp(name, "q8_0"))
+        *out = KERN_Q8_0;
+    else
+        return "--kv-type takes f16 or q8_0";
+    return NULL;
+}
+
 const char *load_backend(const char *name)
 {
     if (!strcmp(name, "cpu"))

@@ -26,6 +26,8 @@ void load_release(struct load *l);
  * (for cli_usage). */
 const char *load_kernels(const char *name, enum kern_cpu_set *out);
 const char *load_backend(const char *name);
+/* --kv-type: f16 or q8_0, the same way. */
+const char *load_kv_type(const char *name, enum kern_type *out);
 
 /* Append s[0..n); bytes that are not UTF-8 become U+FFFD each. */
 void load_utf8(struct buf *b, const char *s, size_t n);

@@ -176,6 +176,7 @@ void engine_config_default(struct engine_config *c)
         .parallel = 8,
         .max_queue = 256,
         .chunk = CHUNK_DEFAULT,
+        .kv_type = KERN_F16,
     };
 }
 
@@ -200,6 +201,9 @@ static enum st check_config(const struct engine_config *c, struct err *e)
     if (c->max_queue < 0 || c->max_queue > QUEUE_MAX)
         return err_set(e, ST_INVALID, "max_queue", "%d is not from 0 to %d",
                        c->max_queue, QUEUE_MAX);
+    if (c->kv_type != KERN_F16 && c->kv_type != KERN_Q8_0)
+        return err_set(e, ST_INVALID, "kv_type", "%d is neither F16 nor Q8_0",
+                       (int)c->kv_type);
     if (c->chunk < 0 || c->chunk > CHUNK_MAX)
         return err_set(e, ST_INVALID, "chunk", "%d is not from 0 to %d",
                        c->chunk, CHUNK_MAX);
@@ -280,6 +284,7 @@ static void make_fingerprint(struct sched *s, const struct gguf *g)
 
     h = hash(h, &file, sizeof(file));
     h = hash(h, s->kern->name, strlen(s->kern->name));
+    h = hash(h, &s->model->kv_type, sizeof(s->model->kv_type));
     h = hash(h, PACKAGE_VERSION, sizeof(PACKAGE_VERSION));
     snprintf(s->fingerprint, sizeof(s->fingerprint), "fp_%010llx",
              (unsigned long long)(h >> 24));
@@ -299,8 +304,10 @@ static enum st open_all(struct sched *s, const struct gguf *g,
         st = kern_cpu_new(&s->kern, &kc, e);
     if (!st)
         st = model_open(&s->model, g, s->kern, e);
-    if (!st)
+    if (!st) {
+        s->model->kv_type = c->kv_type;
         st = size_kv(s, c, &pages, e);
+    }
     if (st)
         return st;
     s->chunk = c->chunk ? c->chunk : CHUNK_DEFAULT;
