@@ -70,19 +70,31 @@ INLINE void int_fetch(const uint8_t *p, size_t bytes)
         vb_fetch(p + INT_AHEAD + i);
 }
 
+/* What the sum of the products with numbers begins with. */
+INLINE vi int_begin(enum kern_type t, const int32_t *neg)
+{
+    if (quad_shift(t) < 0)
+        return vi_zero();
+    if (!quad_seven(t))
+        return vs_begin(*neg);
+    return vi_shl(vi_set(*neg), quad_shift(t));
+}
+
 /* y[r] += columns 32 b on, or 16 of them: quads v to v + n - 1. */
 INLINE void int_part(enum kern_type t, const uint8_t *q, int v, int n, vf scale,
                      vf min, const struct int_rows *x, int32_t b, int rows,
                      vf *y)
 {
     const int32_t which = CPU_SUMS * b + (n == 8 ? 2 : v / 4);
+    const int step = quad_seven(t) ? 32767 / 254 / quad_most(t) : 0;
     vi acc[LANES_INT_ROWS];
+    vh half[LANES_INT_ROWS];
 
     UNROLL
-    for (int r = 0; r < rows; r++)
-        acc[r] = quad_shift(t) < 0
-                     ? vi_zero()
-                     : vi_shl(vi_set(x->neg[r][which]), quad_shift(t));
+    for (int r = 0; r < rows; r++) {
+        acc[r] = int_begin(t, x->neg[r] + which);
+        half[r] = vh_of(acc[r]);
+    }
     /* quads v and v + 4 share their bytes */
     UNROLL
     for (int i = 0; i < n; i++) {
@@ -90,8 +102,19 @@ INLINE void int_part(enum kern_type t, const uint8_t *q, int v, int n, vf scale,
         vb w = quad(t, q, at);
 
         UNROLL
-        for (int r = 0; r < rows; r++)
-            acc[r] = quad_dot(t, acc[r], w, x->q[r] + 32 * b + 4 * at);
+        for (int r = 0; r < rows; r++) {
+            const int8_t *four = x->q[r] + 32 * b + 4 * at;
+
+            if (!step) {
+                acc[r] = vs_dot(acc[r], w, four);
+                continue;
+            }
+            half[r] = vh_dot(half[r], w, four);
+            if (i % step == step - 1 || i == n - 1) {
+                acc[r] = vh_into(acc[r], half[r]);
+                half[r] = vh_of(acc[r]);
+            }
+        }
     }
     UNROLL
     for (int r = 0; r < rows; r++) {

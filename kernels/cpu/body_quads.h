@@ -83,12 +83,6 @@ INLINE bool quad_seven(enum kern_type t)
     return quad_most(t) <= 127;
 }
 
-/* acc + the products of quad w and four activations */
-INLINE vi quad_dot(enum kern_type t, vi acc, vb w, const int8_t *x)
-{
-    return quad_seven(t) ? vi_dot7(acc, w, x) : vi_dot8(acc, w, x);
-}
-
 /* quant_iq4_values + 128 and quant_mxfp4_values + 16 */
 static const uint8_t quad_iq4[16] __attribute__((unused)) = {
     1, 24, 45, 63, 79, 93, 106, 118, 129, 141, 153, 166, 181, 197, 217, 241};

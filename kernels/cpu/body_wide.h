@@ -17,7 +17,7 @@
 
 /* The product takes this path from so many activation rows on: up to here the
  * direct one, which shares a decoded tile among LANES_INT_ROWS, is faster. */
-#define WIDE_ROWS (LANES_INT_ROWS >= 8 ? 9 : 5)
+#define WIDE_ROWS (LANES_INT_ROWS >= 4 ? 17 : 5)
 
 /* Activation rows and tiles in registers at once. */
 #if LANES_ROWS >= 4

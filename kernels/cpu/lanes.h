@@ -46,6 +46,14 @@
  *                                  w[4i + j] * x[j]: w from 0 to 127,
  *                                  x int8 from -127 to 127
  *   vi_dot8(acc, w, x)             the same, w from 0 to 255
+ *   vh_of(acc) vh_dot(h, w, x) vh_into(acc, h)
+ *                                  vi_dot7 in a row, for small w:
+ *                                  h = vh_of(acc); h = vh_dot(h, w, x) so
+ *                                  often that 254 * the largest w * times
+ *                                  stays under 2^15; acc = vh_into(acc, h)
+ *   vs_begin(neg) vs_dot(acc, w, x)
+ *                                  vi_dot8 with w - 128 for w; neg is minus
+ *                                  the sum of all x that will come
  *   vb_load(p) vb_store(p, v)      64 bytes
  *   vb_set(u8) vb_and vb_or vb_xor (a, b)
  *   vb_shr(v, n) vb_shl(v, n)      n < 8: each byte, zeros move in
@@ -90,6 +98,37 @@
 #include "kernels/cpu/lanes_neon.h"
 #else
 #include "kernels/cpu/lanes_c.h"
+#endif
+
+/* Where 16-bit sums or signed numbers give nothing. */
+#ifndef LANES_HALVES
+typedef vi vh;
+
+INLINE vh vh_of(vi acc)
+{
+    return acc;
+}
+
+INLINE vh vh_dot(vh h, vb w, const int8_t *x)
+{
+    return vi_dot7(h, w, x);
+}
+
+INLINE vi vh_into(vi acc, vh h)
+{
+    (void)acc;
+    return h;
+}
+
+INLINE vi vs_begin(int32_t neg)
+{
+    return vi_shl(vi_set(neg), 7);
+}
+
+INLINE vi vs_dot(vi acc, vb w, const int8_t *x)
+{
+    return vi_dot8(acc, w, x);
+}
 #endif
 
 #ifndef LANES_INT_ROWS

@@ -5,6 +5,7 @@
 #include <immintrin.h>
 
 #define LANES_ROWS 2
+#define LANES_INT_ROWS 4
 #define LANES_FLOAT_ROWS 6
 #define LANES_FLOAT_TILES 1
 
@@ -357,6 +358,61 @@ INLINE vi vi_dot8(vi acc, vb w, const int8_t *x)
     memcpy(&four, x, sizeof(four));
     v = _mm256_set1_epi32(four);
     return vi_two(vi_dot8_8(acc.a, w.a, v), vi_dot8_8(acc.b, w.b, v));
+}
+
+/* Sixteen-bit sums of pairs of products. */
+#define LANES_HALVES
+typedef vi vh;
+
+INLINE vh vh_of(vi acc)
+{
+    (void)acc;
+    return vi_zero();
+}
+
+INLINE vh vh_dot(vh h, vb w, const int8_t *x)
+{
+    int32_t four;
+    __m256i v;
+
+    memcpy(&four, x, sizeof(four));
+    v = _mm256_set1_epi32(four);
+    return vi_two(_mm256_add_epi16(h.a, _mm256_maddubs_epi16(w.a, v)),
+                  _mm256_add_epi16(h.b, _mm256_maddubs_epi16(w.b, v)));
+}
+
+INLINE vi vh_into(vi acc, vh h)
+{
+    const __m256i one = _mm256_set1_epi16(1);
+
+    return vi_add(acc, vi_two(_mm256_madd_epi16(h.a, one),
+                              _mm256_madd_epi16(h.b, one)));
+}
+
+INLINE vi vs_begin(int32_t neg)
+{
+    (void)neg;
+    return vi_zero();
+}
+
+/* The magnitude, up to 128, times x with the sign: pairs fit 16 bits. */
+INLINE __m256i vs_dot_8(__m256i acc, __m256i w, __m256i x)
+{
+    __m256i s = _mm256_xor_si256(w, _mm256_set1_epi8(-128));
+    __m256i p =
+        _mm256_maddubs_epi16(_mm256_abs_epi8(s), _mm256_sign_epi8(x, s));
+
+    return _mm256_add_epi32(acc, _mm256_madd_epi16(p, _mm256_set1_epi16(1)));
+}
+
+INLINE vi vs_dot(vi acc, vb w, const int8_t *x)
+{
+    int32_t four;
+    __m256i v;
+
+    memcpy(&four, x, sizeof(four));
+    v = _mm256_set1_epi32(four);
+    return vi_two(vs_dot_8(acc.a, w.a, v), vs_dot_8(acc.b, w.b, v));
 }
 
 INLINE vb vb_load(const void *p)
