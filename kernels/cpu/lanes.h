@@ -79,8 +79,20 @@
 
 #define LANES 16
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LANES_PLAIN
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define LANES_PLAIN
+#endif
+#endif
+
+#if defined(LANES_AVX512) || defined(LANES_AVX2) || defined(LANES_NEON)
+#define LANES_VECTORS
+#endif
+
 /* Plain C is for reading and for comparing, and compiles soon as loops. */
-#if !defined(LANES_AVX512) && !defined(LANES_AVX2) && !defined(LANES_NEON)
+#if defined(LANES_PLAIN) || !defined(LANES_VECTORS)
 #define UNROLL
 #elif defined(__clang__)
 /* plain "unroll" is a hint that it does not always take */
@@ -88,7 +100,18 @@
 #else
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
+
+/*
+ * Bodies are templates: a format, a number of rows are constants where a body
+ * is used. Under a sanitizer they are functions like others, or compiling
+ * their checks would take minutes; the arithmetic is the same. Lanes of a
+ * machine always become its instructions.
+ */
+#if defined(LANES_PLAIN) && !defined(LANES_VECTORS)
+#define INLINE static __attribute__((unused))
+#else
 #define INLINE static inline __attribute__((always_inline, unused))
+#endif
 
 #if defined(LANES_AVX512)
 #include "kernels/cpu/lanes_avx512.h"
@@ -133,6 +156,11 @@ INLINE vi vs_dot(vi acc, vb w, const int8_t *x)
 
 #ifndef LANES_INT_ROWS
 #define LANES_INT_ROWS LANES_ROWS
+#endif
+
+#ifdef LANES_PLAIN
+#undef INLINE
+#define INLINE static __attribute__((unused))
 #endif
 
 /*

@@ -206,7 +206,7 @@ INLINE vi vi_sub(vi a, vi b)
 }
 INLINE vi vi_shl(vi a, int n)
 {
-    return _mm512_slli_epi32(a, (unsigned)n);
+    return _mm512_sll_epi32(a, _mm_cvtsi32_si128(n));
 }
 INLINE vi vi_load(const int32_t *p)
 {
@@ -262,24 +262,24 @@ INLINE vb vb_xor(vb a, vb b)
 
 INLINE vb vb_shr(vb v, int n)
 {
-    return vb_and(_mm512_srli_epi16(v, (unsigned)n),
+    return vb_and(_mm512_srl_epi16(v, _mm_cvtsi32_si128(n)),
                   vb_set((uint8_t)(255 >> n)));
 }
 
 INLINE vb vb_shl(vb v, int n)
 {
-    return vb_and(_mm512_slli_epi16(v, (unsigned)n),
+    return vb_and(_mm512_sll_epi16(v, _mm_cvtsi32_si128(n)),
                   vb_set((uint8_t)(255 << n)));
 }
 
 INLINE vb vb_shr_and(vb v, int n, vb m)
 {
-    return vb_and(_mm512_srli_epi16(v, (unsigned)n), m);
+    return vb_and(_mm512_srl_epi16(v, _mm_cvtsi32_si128(n)), m);
 }
 
 INLINE vb vb_shl_and(vb v, int n, vb m)
 {
-    return vb_and(_mm512_slli_epi16(v, (unsigned)n), m);
+    return vb_and(_mm512_sll_epi16(v, _mm_cvtsi32_si128(n)), m);
 }
 
 INLINE vb vb_nib(vb v)
