@@ -8,6 +8,9 @@ libsqlite3-dev libgnutls28-dev libpcre2-dev perl curl openssl ca-certificates"
 # procps: ps for tests that look at threads. npm brings the Node that the
 # JavaScript tests then replace by the one pinned in t/js/package.json.
 test="sqlite3 wrk procps"
+# The arm64 kernels are built and run here as well.
+[ "$(uname -m)" != x86_64 ] ||
+    test="$test gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
 long="clang libclang-rt-dev"
 
 have() { dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }

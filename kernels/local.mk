@@ -6,7 +6,7 @@ P_KERN_LIBS = libp_kernels.a
 libp_kernels_a_SOURCES = \
 	kernels/kernels.h kernels/cpu/cpu.h kernels/cpu/isa.h \
 	kernels/cpu/lanes.h kernels/cpu/lanes_c.h kernels/cpu/lanes_avx2.h \
-	kernels/cpu/lanes_avx512.h kernels/cpu/body_all.h \
+	kernels/cpu/lanes_avx512.h kernels/cpu/lanes_neon.h kernels/cpu/body_all.h \
 	kernels/cpu/body_attend.h kernels/cpu/body_float.h \
 	kernels/cpu/body_int.h kernels/cpu/body_product.h \
 	kernels/cpu/body_quads.h kernels/cpu/body_row.h \
@@ -27,6 +27,12 @@ libp_kern_avx512_a_CFLAGS = $(AM_CFLAGS) -mavx512f -mavx512bw -mavx512dq \
 libp_kern_amx_a_SOURCES = kernels/cpu/x86_amx.c kernels/cpu/x86_amx.h
 libp_kern_amx_a_CFLAGS = $(libp_kern_avx512_a_CFLAGS) -mamx-tile -mamx-int8
 P_KERN_LIBS += libp_kern_avx2.a libp_kern_avx512.a libp_kern_amx.a
+endif
+if AARCH64
+noinst_LIBRARIES += libp_kern_neon.a
+libp_kern_neon_a_SOURCES = kernels/cpu/arm_neon.c
+libp_kern_neon_a_CFLAGS = $(AM_CFLAGS) -march=armv8.2-a+dotprod
+P_KERN_LIBS += libp_kern_neon.a
 endif
 P_LIBS += $(P_KERN_LIBS)
 P_ENGINE_LIBS += $(P_KERN_LIBS)

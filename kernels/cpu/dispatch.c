@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #ifdef HAVE_X86_64
 #include <cpuid.h>
+#elif defined(HAVE_AARCH64)
+#include <sys/auxv.h>
 #endif
 
 #define ALIGN 64
@@ -33,6 +35,13 @@ static bool have_avx512(void)
            __builtin_cpu_supports("avx512dq") &&
            __builtin_cpu_supports("avx512vl") &&
            __builtin_cpu_supports("avx512vnni");
+}
+#endif
+
+#ifdef HAVE_AARCH64
+static bool have_neon(void)
+{
+    return getauxval(AT_HWCAP) & HWCAP_ASIMDDP;
 }
 #endif
 
@@ -61,7 +70,8 @@ static const struct known {
     {KERN_CPU_AVX512, "avx512", NULL, everywhere,
      "this machine is no x86-64"},
 #ifdef HAVE_AARCH64
-    {KERN_CPU_NEON, "neon", &cpu_isa_neon, everywhere, ""},
+    {KERN_CPU_NEON, "neon", &cpu_isa_neon, have_neon,
+     "this machine lacks the dot product of NEON"},
 #else
     {KERN_CPU_NEON, "neon", NULL, everywhere, "this machine is no arm64"},
 #endif
