@@ -16,7 +16,7 @@
 #define WIDE_SCALES ((size_t)WIDE_BLOCKS * 2 * PACK_ROWS)
 
 /* Bytes of scratch that a struct cpu_wide takes. */
-#define WIDE_BYTES \
+#define WIDE_BYTES                                                             \
     (CPU_WIDE_TILES * (WIDE_QUADS + 2 * WIDE_SCALES * sizeof(float)))
 
 static void wide_form(enum kern_type t, struct cpu_wide *w)
@@ -78,9 +78,9 @@ INLINE void wide_tile(enum kern_type t, const uint8_t *rec, int32_t cols,
 }
 
 #define WIDE_TYPE(name, type)                                                  \
-    static __attribute__((noinline)) void name(                                \
-        const uint8_t *rec, int32_t cols, uint8_t *q, float *scale,            \
-        float *mins)                                                           \
+    static __attribute__((noinline)) void name(const uint8_t *rec,             \
+                                               int32_t cols, uint8_t *q,       \
+                                               float *scale, float *mins)      \
     {                                                                          \
         wide_tile(type, rec, cols, q, scale, mins);                            \
     }

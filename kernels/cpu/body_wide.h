@@ -66,9 +66,8 @@ INLINE void wide_add(const struct wide_job *j, const struct wide_x *x,
             s = vf_load(w->mins + scale);
             UNROLL
             for (int r = 0; r < R; r++)
-                sum[r][t] =
-                    vf_fnma(s, vf_set(x->ds[(size_t)r * x->lds + which]),
-                            sum[r][t]);
+                sum[r][t] = vf_fnma(
+                    s, vf_set(x->ds[(size_t)r * x->lds + which]), sum[r][t]);
         }
     }
 }
@@ -107,9 +106,8 @@ INLINE void wide_block(const struct wide_job *j, const struct wide_x *x,
                 UNROLL
                 for (int r = 0; r < R; r++)
                     acc[r][t] =
-                        seven
-                            ? vi_dot7(acc[r][t], v, q + (size_t)r * x->ldq)
-                            : vi_dot8(acc[r][t], v, q + (size_t)r * x->ldq);
+                        seven ? vi_dot7(acc[r][t], v, q + (size_t)r * x->ldq)
+                              : vi_dot8(acc[r][t], v, q + (size_t)r * x->ldq);
             }
         }
         wide_add(j, x, (size_t)(b * w->parts + h) * PACK_ROWS, which, acc, sum,
@@ -136,10 +134,10 @@ INLINE void wide_some(const struct wide_job *j, int32_t r, const int R,
     UNROLL
     for (int k = 0; k < R; k++)
         UNROLL
-        for (int t = 0; t < T; t++)
-            sum[k][t] = j->c0 ? vf_load(y + (size_t)k * j->ldy +
-                                        (size_t)t * PACK_ROWS)
-                              : vf_zero();
+    for (int t = 0; t < T; t++)
+        sum[k][t] =
+            j->c0 ? vf_load(y + (size_t)k * j->ldy + (size_t)t * PACK_ROWS)
+                  : vf_zero();
     for (int32_t b = 0; b < j->w.cols / 32; b++) {
         wide_block(j, &x, b, sum, R, T, seven);
         x.q += 32;
@@ -150,9 +148,8 @@ INLINE void wide_some(const struct wide_job *j, int32_t r, const int R,
     UNROLL
     for (int k = 0; k < R; k++)
         UNROLL
-        for (int t = 0; t < T; t++)
-            vf_store(y + (size_t)k * j->ldy + (size_t)t * PACK_ROWS,
-                     sum[k][t]);
+    for (int t = 0; t < T; t++)
+        vf_store(y + (size_t)k * j->ldy + (size_t)t * PACK_ROWS, sum[k][t]);
 }
 
 /* A stretch of n <= WIDE_R rows. */
@@ -222,8 +219,7 @@ static void wide_stretch(struct wide_job *j, enum kern_type type,
 
     for (int32_t t = 0; t < tiles; t += j->w.tiles) {
         j->w.tiles = tiles - t < WIDE_T ? tiles - t : WIDE_T;
-        wide_decode(type, &j->w, w + (size_t)t * tile_bytes, tile_bytes,
-                    j->c0);
+        wide_decode(type, &j->w, w + (size_t)t * tile_bytes, tile_bytes, j->c0);
         j->y = y + (size_t)t * PACK_ROWS;
 #if WIDE_T == 2
         if (j->w.tiles == 2)
@@ -245,7 +241,7 @@ static void wide_product(enum kern_type type, const uint8_t *w, int32_t tiles,
     struct wide_job j = {.x = x, .r0 = r0, .y = y, .ldy = ldy};
 
 #ifdef LANES_AVX512
-    if (rows >= CPU_AMX_ROWS && cpu_amx_ready()) {
+    if (cpu_amx_ready()) {
         cpu_amx_product(type, w, tiles, x, r0, rows, y, ldy, scratch);
         return;
     }

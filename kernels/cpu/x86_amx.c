@@ -47,8 +47,7 @@ bool cpu_amx_ready(void)
 
 void cpu_amx_allow(bool yes)
 {
-    atomic_store_explicit(&state, yes ? UNKNOWN : ABSENT,
-                          memory_order_relaxed);
+    atomic_store_explicit(&state, yes ? UNKNOWN : ABSENT, memory_order_relaxed);
 }
 
 /*
@@ -67,22 +66,22 @@ struct tile_config {
 
 /* The compiler knows nothing of tiles: every instruction is volatile, so that
  * they stay in order, and says that it reads or writes memory. */
-#define TILE_LOAD(t, p, stride)                                     \
-    __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #t                \
-                     :                                              \
-                     : "r"(p), "r"(stride)                          \
+#define TILE_LOAD(t, p, stride)                                                \
+    __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #t                           \
+                     :                                                         \
+                     : "r"(p), "r"(stride)                                     \
                      : "memory")
-#define TILE_STORE(t, p)                                            \
-    __asm__ volatile("tilestored %%tmm" #t ", (%0,%1,1)"            \
-                     :                                              \
-                     : "r"(p), "r"((size_t)64)                      \
+#define TILE_STORE(t, p)                                                       \
+    __asm__ volatile("tilestored %%tmm" #t ", (%0,%1,1)"                       \
+                     :                                                         \
+                     : "r"(p), "r"((size_t)64)                                 \
                      : "memory")
 #define TILE_ZERO(t) __asm__ volatile("tilezero %%tmm" #t : : : "memory")
 /* c += a * b, signed bytes */
-#define TILE_DOT(c, a, b)                                           \
-    __asm__ volatile("tdpbssd %%tmm" #b ", %%tmm" #a ", %%tmm" #c   \
-                     :                                              \
-                     :                                              \
+#define TILE_DOT(c, a, b)                                                      \
+    __asm__ volatile("tdpbssd %%tmm" #b ", %%tmm" #a ", %%tmm" #c              \
+                     :                                                         \
+                     :                                                         \
                      : "memory")
 
 static void tiles_begin(int32_t n, int32_t parts)
@@ -102,20 +101,25 @@ static void tiles_end(void)
 }
 
 #define SIDES ((size_t)WIDE_BLOCKS * 2 * GROUP)
-#define SLOTS 8 /* for sums on their way to floats */
+/*
+ * The integer sums of a part go through memory. They are read some parts after
+ * they are written, and their place is used again some more parts later: with
+ * four places in turn all this takes twice as long.
+ */
+#define SLOT (GROUP * PACK_ROWS)
+#define SLOTS 8
 #define AGO 6
-#define SLOT (GROUP * PACK_ROWS) /* integer sums of one part */
 
 struct amx_job {
     struct cpu_wide w;
     const struct cpu_x *x;
-    int32_t c0;     /* first column of the stretch */
-    int32_t r0;     /* activation row of the first group */
+    int32_t c0; /* first column of the stretch */
+    int32_t r0; /* activation row of the first group */
     int32_t rows;
-    int32_t group;  /* rows of one */
-    float *d;       /* [group][block][GROUP], SIDES apart */
-    float *ds;      /* [group][part][GROUP], with minimums, SIDES apart */
-    int32_t *sums;  /* [SLOTS] of SLOT */
+    int32_t group; /* rows of one */
+    float *d;      /* [group][block][GROUP], SIDES apart */
+    float *ds;     /* [group][part][GROUP], with minimums, SIDES apart */
+    int32_t *sums; /* [SLOTS] of SLOT */
     float *y;
     size_t ldy;
 };
@@ -128,17 +132,16 @@ struct amx_pair {
     const uint8_t *w;
     const float *scale, *mins; /* mins: NULL without */
     int32_t *sums;
-    int32_t n;                 /* parts */
-    int32_t rows, skip;        /* of the group; that are another group's */
+    int32_t n;          /* parts */
+    int32_t rows, skip; /* of the group; that are another group's */
 };
 
-#define DOT(c, a, b, p, i, cols)                                    \
-    do {                                                            \
-        TILE_ZERO(c);                                               \
-        TILE_LOAD(a, (p)->q + (size_t)(i) * (cols), (p)->ldq);    \
-        TILE_LOAD(b, (p)->w + (size_t)(i) * (cols) * PACK_ROWS,     \
-                  (size_t)64);                                      \
-        TILE_DOT(c, a, b);                                          \
+#define DOT(c, a, b, p, i, cols)                                               \
+    do {                                                                       \
+        TILE_ZERO(c);                                                          \
+        TILE_LOAD(a, (p)->q + (size_t)(i) * (cols), (p)->ldq);                 \
+        TILE_LOAD(b, (p)->w + (size_t)(i) * (cols)*PACK_ROWS, (size_t)64);     \
+        TILE_DOT(c, a, b);                                                     \
     } while (0)
 
 /* The float part of part i, whose integer sums are in slot `at`. */
@@ -165,14 +168,14 @@ INLINE void scale_sums(const struct amx_pair *p, int32_t i, int at, vf *sum,
 
 /* Part i is begun, the one of four parts ago leaves its tile, and the one of
  * AGO parts ago is finished. */
-#define STEP(c, a, b, i)                                            \
-    do {                                                            \
-        if ((i) >= 4 && (i) - 4 < p->n)                             \
-            TILE_STORE(c, p->sums + ((i) - 4) % SLOTS * SLOT);      \
-        if ((i) < p->n)                                             \
-            DOT(c, a, b, p, i, (size_t)(32 / parts));               \
-        if ((i) >= AGO && (i) - AGO < p->n)                         \
-            scale_sums(p, (i) - AGO, ((i) - AGO) % SLOTS, sum, R, parts); \
+#define STEP(c, a, b, i)                                                       \
+    do {                                                                       \
+        if ((i) >= 4 && (i)-4 < p->n)                                          \
+            TILE_STORE(c, p->sums + ((i)-4) % SLOTS * SLOT);                   \
+        if ((i) < p->n)                                                        \
+            DOT(c, a, b, p, i, (size_t)(32 / parts));                          \
+        if ((i) >= AGO && (i)-AGO < p->n)                                      \
+            scale_sums(p, (i)-AGO, ((i)-AGO) % SLOTS, sum, R, parts);          \
     } while (0)
 
 /* Adds to the sums in y, or sets them. R is p->rows or more. */
@@ -183,8 +186,8 @@ INLINE void pair_sums(const struct amx_pair *p, float *y, size_t ldy,
 
     UNROLL
     for (int r = 0; r < R; r++)
-        sum[r] = first || r >= p->rows ? vf_zero()
-                                       : vf_load(y + (size_t)r * ldy);
+        sum[r] =
+            first || r >= p->rows ? vf_zero() : vf_load(y + (size_t)r * ldy);
     for (int32_t i = 0; i < p->n + AGO; i += 4) {
         STEP(0, 4, 6, i);
         STEP(1, 5, 7, i + 1);
@@ -200,26 +203,24 @@ INLINE void pair_sums(const struct amx_pair *p, float *y, size_t ldy,
 typedef void pair_fn(const struct amx_pair *p, float *y, size_t ldy,
                      bool first);
 
-#define PAIR(R, parts)                                              \
-    static void pair_##R##_##parts(const struct amx_pair *p, float *y, \
-                                   size_t ldy, bool first)          \
-    {                                                               \
-        pair_sums(p, y, ldy, first, R, parts);                      \
+#define PAIR(R, parts)                                                         \
+    static void pair_##R##_##parts(const struct amx_pair *p, float *y,         \
+                                   size_t ldy, bool first)                     \
+    {                                                                          \
+        pair_sums(p, y, ldy, first, R, parts);                                 \
     }
 
-PAIR(8, 1)
 PAIR(12, 1)
 PAIR(16, 1)
-PAIR(8, 2)
 PAIR(12, 2)
 PAIR(16, 2)
 
 static pair_fn *pair_of(int32_t rows, int32_t parts)
 {
-    static pair_fn *const fns[2][3] = {{pair_8_1, pair_12_1, pair_16_1},
-                                       {pair_8_2, pair_12_2, pair_16_2}};
+    static pair_fn *const fns[2][2] = {{pair_12_1, pair_16_1},
+                                       {pair_12_2, pair_16_2}};
 
-    return fns[parts - 1][rows <= 8 ? 0 : rows <= 12 ? 1 : 2];
+    return fns[parts - 1][rows > 12];
 }
 
 /* First row of group g: the last one goes back to be as large as all. */
@@ -230,27 +231,33 @@ static int32_t group_row(const struct amx_job *j, int32_t g)
     return r + j->group <= j->rows ? r : j->rows - j->group;
 }
 
+/* to[r] = from[r * ld]: a column becomes a row. */
+static void column(float *to, const float *from, size_t ld, int32_t rows)
+{
+    for (; rows >= 4; rows -= 4, to += 4, from += 4 * ld)
+        _mm_storeu_ps(
+            to, _mm_setr_ps(from[0], from[ld], from[2 * ld], from[3 * ld]));
+    for (; rows > 0; rows--, from += ld)
+        *to++ = *from;
+}
+
 /* Scales of activations, rows side by side. */
 static void group_scales(const struct amx_job *j, int32_t g)
 {
     const int32_t n = j->w.cols / 32, parts = j->w.parts;
     const size_t blocks = j->x->ldq / 32;
-    size_t at = (size_t)(j->r0 + group_row(j, g)) * blocks +
-                (size_t)j->c0 / 32;
+    size_t at = (size_t)(j->r0 + group_row(j, g)) * blocks + (size_t)j->c0 / 32;
+    const float *d = j->x->d + at;
+    const float *ds = j->x->ds + at * CPU_SUMS + (parts == 2 ? 0 : 2);
     float *to_d = j->d + (size_t)g * SIDES, *to_ds = j->ds + (size_t)g * SIDES;
 
-    for (int32_t r = 0; r < j->group; r++, at += blocks) {
-        const float *d = j->x->d + at, *ds = j->x->ds + at * CPU_SUMS;
-
-        for (int32_t i = 0; i < n; i++)
-            to_d[i * GROUP + r] = d[i];
-        if (!j->w.min)
-            continue;
-        for (int32_t i = 0; i < n; i++)
-            for (int32_t k = 0; k < parts; k++)
-                to_ds[(i * parts + k) * GROUP + r] =
-                    ds[i * CPU_SUMS + (parts == 2 ? k : 2)];
-    }
+    for (int32_t i = 0; i < n; i++, to_d += GROUP, d++)
+        column(to_d, d, blocks, j->group);
+    if (!j->w.min)
+        return;
+    for (int32_t i = 0; i < n; i++, ds += CPU_SUMS)
+        for (int32_t k = 0; k < parts; k++, to_ds += GROUP)
+            column(to_ds, ds + k, blocks * CPU_SUMS, j->group);
 }
 
 /* A stretch of one or two tiles. */
@@ -271,8 +278,7 @@ static void all_groups(const struct amx_job *j, float *y)
         for (int32_t t = 0; t < j->w.tiles; t++) {
             p.w = j->w.q + (size_t)(t * j->w.cols) * PACK_ROWS;
             p.scale = j->w.scale + (size_t)(t * n) * PACK_ROWS;
-            p.mins =
-                j->w.min ? j->w.mins + (size_t)(t * n) * PACK_ROWS : NULL;
+            p.mins = j->w.min ? j->w.mins + (size_t)(t * n) * PACK_ROWS : NULL;
             fn(&p, y + (size_t)r * j->ldy + t * PACK_ROWS, j->ldy, !j->c0);
         }
     }
@@ -301,8 +307,8 @@ void cpu_amx_product(enum kern_type type, const uint8_t *w, int32_t tiles,
     size_t tile_bytes = pack_tile_bytes(type, x->cols);
     struct amx_job j = {.x = x, .ldy = ldy};
 
-    _Static_assert(WIDE_BYTES + SLOTS * SLOT * 4 +
-                   GROUPS * 2 * SIDES * 4 <= CPU_SCRATCH,
+    _Static_assert(WIDE_BYTES + SLOTS * SLOT * 4 + GROUPS * 2 * SIDES * 4 <=
+                       CPU_SCRATCH,
                    "scratch");
     wide_form(type, &j.w);
     wide_place(&j.w, scratch);
@@ -317,8 +323,8 @@ void cpu_amx_product(enum kern_type type, const uint8_t *w, int32_t tiles,
         j.y = y + (size_t)r * ldy;
         tiles_begin(j.group, j.w.parts);
         for (j.c0 = 0; j.c0 < x->cols; j.c0 += CPU_WIDE_COLS) {
-            j.w.cols = x->cols - j.c0 < CPU_WIDE_COLS ? x->cols - j.c0
-                                                      : CPU_WIDE_COLS;
+            j.w.cols =
+                x->cols - j.c0 < CPU_WIDE_COLS ? x->cols - j.c0 : CPU_WIDE_COLS;
             stretch(&j, type, w, tile_bytes, tiles);
         }
     }

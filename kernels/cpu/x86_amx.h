@@ -11,9 +11,6 @@
 
 #include "kernels/cpu/isa.h"
 
-/* Worth it from so many activation rows on. */
-#define CPU_AMX_ROWS 5
-
 /* Whether CPU, kernel and this process have it. Asks once, which is when the
  * process gets the kernel's permission (arch_prctl); only on a CPU that has
  * the AVX-512 set. */

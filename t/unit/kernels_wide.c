@@ -143,21 +143,19 @@ static bool right(struct job *j, const struct way *w, int32_t r0, int32_t n,
     size_t from = (size_t)t0 * PACK_ROWS, size = (size_t)tiles * PACK_ROWS;
 
     memset(j->got, 0x3c, (size_t)j->rows * WEIGHTS * sizeof(float));
-    w->isa->product(j->b->type,
-                    j->packed + (size_t)t0 * pack_tile_bytes(j->b->type,
-                                                             j->cols),
-                    tiles, &j->x, r0, n, j->got + (size_t)r0 * WEIGHTS + from,
-                    WEIGHTS, scratch);
+    w->isa->product(
+        j->b->type,
+        j->packed + (size_t)t0 * pack_tile_bytes(j->b->type, j->cols), tiles,
+        &j->x, r0, n, j->got + (size_t)r0 * WEIGHTS + from, WEIGHTS, scratch);
     for (int32_t r = 0; r < j->rows; r++) {
         const float *got = j->got + (size_t)r * WEIGHTS;
         const float *want = j->want + (size_t)r * WEIGHTS;
 
-        if (r < r0 || r >= r0 + n ? !untouched(got, WEIGHTS)
-                                  : !untouched(got, from) ||
-                                        !same_floats(got + from, want + from,
-                                                     size) ||
-                                        !untouched(got + from + size,
-                                                   WEIGHTS - from - size))
+        if (r < r0 || r >= r0 + n
+                ? !untouched(got, WEIGHTS)
+                : !untouched(got, from) ||
+                      !same_floats(got + from, want + from, size) ||
+                      !untouched(got + from + size, WEIGHTS - from - size))
             return false;
     }
     return true;
