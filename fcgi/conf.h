@@ -17,6 +17,7 @@ enum conf_kv { CONF_KV_F16, CONF_KV_Q8_0 };
 struct conf {
     char *config;              /* the file itself; options only */
     char *model, *model_id, *chat_format, *db; /* owned; NULL or text */
+    char *pack_cache;          /* see packs_config.cache */
     char *socket, *listen, *socket_group, *cors_origin;
     int64_t socket_mode;       /* permission bits */
     int64_t threads, parallel, context, max_queue;
@@ -32,7 +33,7 @@ struct conf {
     int64_t drain_timeout;     /* seconds */
     char *reasoning_format;    /* see api/reason.h; owned */
     int64_t answer_reserve;    /* tokens; -1: auto */
-    bool thinking, think_stall, usage_default, replace;
+    bool thinking, think_stall, usage_default, replace, repack;
 };
 
 enum conf_do { CONF_RUN, CONF_HELP, CONF_SAMPLE, CONF_VERSION };

@@ -268,4 +268,11 @@ t_unit_perplexity_tool_LDADD = $(P_ENGINE_LIBS)
 unit_tests += t/unit/engine_onetext
 t_unit_engine_onetext_LDADD = libt_model.a $(P_ENGINE_LIBS)
 
+# engine: packed weights and their cache file
+unit_tests += t/unit/engine_packs
+t_unit_engine_packs_LDADD = $(P_ENGINE_LIBS)
+fuzz_tests += t/fuzz/pack_cache
+t_fuzz_pack_cache_SOURCES = t/fuzz/pack_cache.c $(fuzz_main)
+t_fuzz_pack_cache_LDADD = $(P_ENGINE_LIBS)
+t_fuzz_pack_cache_LDFLAGS = $(fuzz_ldflags)
 check_PROGRAMS += $(unit_tests)

@@ -45,6 +45,9 @@ static const char help[] =
     "      --backend=NAME  cpu [cpu]\n"
     "      --kernels=NAME  auto, ref, avx2, avx512, neon [auto]\n"
     "      --kv-type=TYPE  keys and values in f16 or q8_0 [f16]\n"
+    "      --repack=WORD   on; off uses the file as it is, slower [on]\n"
+    "      --pack-cache=DIR  where packed weights are kept: auto, off, beside\n"
+    "                      or a folder [auto]\n"
     "  -t, --threads=N     threads, 0 for one per CPU [0]\n"
     "      --json          one JSON document\n";
 
@@ -89,6 +92,11 @@ static const char *option(struct bench *b, int c)
         return load_kernels(optarg, &b->config.set);
     case 'y':
         return load_kv_type(optarg, &b->config.kv_type);
+    case 'R':
+        return load_repack(optarg, &b->config.packs.repack);
+    case 'A':
+        b->config.packs.cache = optarg;
+        break;
     case 'j':
         b->json = true;
         break;
@@ -109,6 +117,8 @@ static int options(struct bench *b, int argc, char **argv)
         {"parallel", required_argument, NULL, 'P'},
         {"runs", required_argument, NULL, 'r'},
         {"backend", required_argument, NULL, 'B'},
+        {"repack", required_argument, NULL, 'R'},
+        {"pack-cache", required_argument, NULL, 'A'},
         {"kernels", required_argument, NULL, 'k'},
         {"kv-type", required_argument, NULL, 'y'},
         {"threads", required_argument, NULL, 't'},

@@ -52,6 +52,9 @@ static const char help[] =
     "      --backend=NAME    cpu [cpu]\n"
     "      --kernels=NAME    auto, ref, avx2, avx512, neon [auto]\n"
     "      --kv-type=TYPE    keys and values in f16 or q8_0 [f16]\n"
+    "      --repack=WORD     on; off uses the file as it is, slower [on]\n"
+    "      --pack-cache=DIR  where packed weights are kept: auto, off, beside\n"
+    "                        or a folder [auto]\n"
     "  -t, --threads=N       threads, 0 for one per CPU [0]\n"
     "      --json            one JSON document when it is done\n";
 
@@ -130,6 +133,11 @@ static const char *option(struct run *r, int c)
         return load_kernels(optarg, &r->config.set);
     case 'y':
         return load_kv_type(optarg, &r->config.kv_type);
+    case 'R':
+        return load_repack(optarg, &r->config.packs.repack);
+    case 'A':
+        r->config.packs.cache = optarg;
+        break;
     default:
         return ""; /* getopt said it */
     }
@@ -154,6 +162,8 @@ static int options(struct run *r, int argc, char **argv)
         {"context", required_argument, NULL, 'C'},
         {"chunk", required_argument, NULL, 'H'},
         {"backend", required_argument, NULL, 'B'},
+        {"repack", required_argument, NULL, 'R'},
+        {"pack-cache", required_argument, NULL, 'A'},
         {"kernels", required_argument, NULL, 'k'},
         {"kv-type", required_argument, NULL, 'y'},
         {"threads", required_argument, NULL, 't'},

@@ -3,13 +3,32 @@
 #include "base/utf8.h"
 #include "chat/vocab.h"
 
+#include <unistd.h>
+
 #define STOP_MAX 64
+
+/* Packing takes seconds: who watches is told, files and pipes are not. */
+static void tell(void *arg, const struct packs_note *n)
+{
+    (void)arg;
+    if (n->event == PACKS_START)
+        fprintf(stderr, "packing %.0f MB of weights (to %s)\n",
+                (double)n->total / 1e6, n->path ? n->path : "memory");
+    else if (n->event == PACKS_STEP)
+        fprintf(stderr, "  %.0f %%\n",
+                100.0 * (double)n->done / (double)n->total);
+    else if (n->why)
+        fprintf(stderr, "%s: %s\n", n->path, n->why);
+}
 
 enum st load_open(struct load *l, const char *path,
                   const struct engine_config *c, struct err *e)
 {
+    struct engine_config told = *c;
     enum st st;
 
+    if (isatty(STDERR_FILENO))
+        told.packs.tell = tell;
     *l = (struct load){0};
     ids_init(&l->stop, STOP_MAX);
     st = gguf_open(&l->gguf, path, e);
@@ -19,7 +38,7 @@ enum st load_open(struct load *l, const char *path,
             st = vocab_stop_ids(l->gguf, l->tok, &l->stop, e);
     }
     if (!st)
-        st = engine_open(&l->gen, l->gguf, c, e);
+        st = engine_open(&l->gen, l->gguf, &told, e);
     return st;
 }
 
@@ -57,6 +76,12 @@ const char *load_kv_type(const char *name, enum kern_type *out)
     else
         return "--kv-type takes f16 or q8_0";
     return NULL;
+}
+
+const char *load_repack(const char *value, bool *out)
+{
+    *out = !strcmp(value, "on");
+    return *out || !strcmp(value, "off") ? NULL : "--repack takes on or off";
 }
 
 const char *load_backend(const char *name)

@@ -29,6 +29,9 @@ const char *load_backend(const char *name);
 /* --kv-type: f16 or q8_0, the same way. */
 const char *load_kv_type(const char *name, enum kern_type *out);
 
+/* --repack: on or off. */
+const char *load_repack(const char *value, bool *out);
+
 /* Append s[0..n); bytes that are not UTF-8 become U+FFFD each. */
 void load_utf8(struct buf *b, const char *s, size_t n);
 

@@ -177,6 +177,7 @@ void engine_config_default(struct engine_config *c)
         .max_queue = 256,
         .chunk = CHUNK_DEFAULT,
         .kv_type = KERN_F16,
+        .packs = {.repack = true},
     };
 }
 
@@ -297,13 +298,16 @@ static enum st open_all(struct sched *s, const struct gguf *g,
         .threads = engine_threads(c),
         .set = c->set,
     };
+    struct packs_config packs = c->packs;
     int32_t pages = 0;
     enum st st = check_config(c, e);
+
+    packs.threads = engine_threads(c);
 
     if (!st)
         st = kern_cpu_new(&s->kern, &kc, e);
     if (!st)
-        st = model_open(&s->model, g, s->kern, e);
+        st = model_open(&s->model, g, s->kern, &packs, e);
     if (!st) {
         s->model->kv_type = c->kv_type;
         st = size_kv(s, c, &pages, e);

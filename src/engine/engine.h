@@ -9,6 +9,7 @@
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
+#include "engine/packs.h"
 #include "gen/gen.h"
 #include "gguf/gguf.h"
 #include "kernels/kernels.h"
@@ -23,6 +24,7 @@ struct engine_config {
     enum kern_type kv_type; /* of keys and values: KERN_F16, KERN_Q8_0 */
     size_t kv_bytes;       /* KV budget of parallel * context; 0: 1 GiB, or
                             * what one `context` that was asked for needs */
+    struct packs_config packs; /* its threads are ours */
 };
 
 void engine_config_default(struct engine_config *c);

@@ -104,24 +104,6 @@ static enum st find(struct model *m, const struct gguf_tensor **out,
     return ST_OK;
 }
 
-static enum st pack(struct model *m, struct kern_mat *out,
-                    const struct gguf_tensor *t, const char *name,
-                    struct err *e)
-{
-    const struct kern_ops *op = m->kern->ops;
-    size_t bytes = op->pack_bytes(m->kern, out->type, out->rows, out->cols);
-    void *heap = mem_try(bytes + 64), *at;
-
-    if (!heap)
-        return err_set(e, ST_NOMEM, name, "no memory for this tensor");
-    m->packed[m->n_packed++] = heap;
-    at = (void *)(((uintptr_t)heap + 63) & ~(uintptr_t)63);
-    op->pack(m->kern, at, t->data, out->type, out->rows, out->cols);
-    out->packed = 1;
-    out->buf = op->weights(m->kern, at, bytes);
-    return keep(m, out->buf, name, e);
-}
-
 enum st model_mat(struct model *m, struct kern_mat *out, const char *name,
                   int32_t rows, int32_t cols, enum model_need need,
                   struct err *e)
@@ -135,7 +117,35 @@ enum st model_mat(struct model *m, struct kern_mat *out, const char *name,
     out->type = (enum kern_type)t->type;
     out->rows = rows;
     out->cols = cols;
-    return pack(m, out, t, name, e);
+    BUG_ON(m->n_mats == m->bufs_cap);
+    m->mats[m->n_mats] = out;
+    m->want[m->n_mats++] = (struct packs_want){t, rows, cols};
+    return ST_OK;
+}
+
+/* All tensors are known and fit: now their memory. */
+static enum st bind(struct model *m, const struct packs_config *c,
+                    struct err *e)
+{
+    const struct kern_ops *op = m->kern->ops;
+    enum st st = ST_OK;
+
+    if (c->repack && op->pack)
+        st = packs_open(&m->packs, m->want, m->n_mats, m->gguf, m->kern, c, e);
+    for (size_t i = 0; !st && i < m->n_mats; i++) {
+        const struct gguf_tensor *t = m->want[i].t;
+        const void *at = t->data;
+        size_t bytes = t->bytes;
+
+        if (m->packs)
+            at = packs_at(m->packs, i, &bytes);
+        m->mats[i]->packed = m->packs != NULL;
+        m->mats[i]->buf = op->weights(m->kern, at, bytes);
+        st = keep(m, m->mats[i]->buf, gguf_path(m->gguf), e);
+    }
+    if (!st && !m->out.rows)
+        m->out = m->embed;
+    return st;
 }
 
 enum st model_vec(struct model *m, struct kern_buf **out, const char *name,
@@ -286,8 +296,6 @@ static enum st vocabulary(struct model *m, struct err *e)
     if (!st)
         st = model_mat(m, &m->out, "output.weight", m->vocab, m->width,
                        MODEL_OPTIONAL, e);
-    if (!st && !m->out.buf)
-        m->out = m->embed;
     return st;
 }
 
@@ -312,7 +320,8 @@ static enum st all_bound(const struct model *m, struct err *e)
     return ST_OK;
 }
 
-static enum st load(struct model *m, struct err *e)
+static enum st load(struct model *m, const struct packs_config *c,
+                    struct err *e)
 {
     const char *key = "general.architecture";
     struct span name;
@@ -334,21 +343,24 @@ static enum st load(struct model *m, struct err *e)
         return st;
     m->bufs_cap = n + 2; /* and the frequencies */
     m->bufs = mem_try_array(m->bufs_cap, sizeof(*m->bufs));
-    m->packed = mem_try_array(m->bufs_cap, sizeof(*m->packed));
     m->bound = mem_try_array(n + 1, sizeof(*m->bound));
+    m->mats = mem_try_array(m->bufs_cap, sizeof(*m->mats));
+    m->want = mem_try_array(m->bufs_cap, sizeof(*m->want));
     m->layers = mem_try_array((size_t)m->n_layers, sizeof(*m->layers));
-    if (!m->bufs || !m->packed || !m->bound || !m->layers)
+    if (!m->bufs || !m->bound || !m->layers || !m->mats || !m->want)
         return err_set(e, ST_NOMEM, gguf_path(m->gguf), "no memory to load");
     st = vocabulary(m, e);
     if (!st)
         st = m->arch->load(m, e);
     if (!st)
         st = all_bound(m, e);
+    if (!st)
+        st = bind(m, c, e);
     return st;
 }
 
 enum st model_open(struct model **out, const struct gguf *g, struct kern *k,
-                   struct err *e)
+                   const struct packs_config *c, struct err *e)
 {
     struct model *m = mem_new(struct model);
     enum st st;
@@ -357,7 +369,7 @@ enum st model_open(struct model **out, const struct gguf *g, struct kern *k,
     m->gguf = g;
     m->kern = k;
     m->kv_type = KERN_F16;
-    st = load(m, e);
+    st = load(m, c, e);
     if (st) {
         model_close(m);
         return st;
@@ -372,11 +384,11 @@ void model_close(struct model *m)
         return;
     for (size_t i = 0; i < m->n_bufs; i++)
         m->kern->ops->buf_free(m->kern, m->bufs[i]);
-    for (size_t i = 0; i < m->n_packed; i++)
-        free(m->packed[i]);
-    free(m->packed);
+    packs_close(m->packs);
     free(m->bufs);
     free(m->bound);
+    free(m->mats);
+    free(m->want);
     free(m->layers);
     free(m);
 }

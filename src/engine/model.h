@@ -3,7 +3,8 @@
  *
  * Every tensor that the architecture needs is looked up, its shape and type
  * checked and its memory handed to the backend once, here; afterwards the
- * forward functions trust the shapes. A file with tensors that the
+ * forward functions trust the shapes. Matrices are packed first (packs.h),
+ * when all is known to be there. A file with tensors that the
  * architecture does not know is refused: it would compute something else.
  *
  * Hyper-parameters are those of the GGUF specification, under the
@@ -13,6 +14,7 @@
 #ifndef ENGINE_MODEL_H
 #define ENGINE_MODEL_H
 
+#include "engine/packs.h"
 #include "gguf/gguf.h"
 #include "kernels/kernels.h"
 
@@ -56,25 +58,27 @@ struct model {
 
     /* while loading */
     char prefix[64];         /* "qwen3" */
+    struct packs *packs;     /* NULL: matrices lie in the file */
     struct kern_buf **bufs;  /* [n_bufs] owned */
-    void **packed;           /* [n_packed] owned: packed weights */
-    size_t n_packed;
     size_t n_bufs, bufs_cap;
     uint8_t *bound;          /* [tensors] 1: somebody asked for it */
+    struct kern_mat **mats;  /* [n_mats] that were asked for; no memory yet */
+    struct packs_want *want; /* [n_mats] what they are made of */
+    size_t n_mats;
 };
 
 /* Errors: ST_FORMAT (missing or misshapen; `where` is the tensor or key),
  * ST_UNSUPPORTED (architecture, type, a key we cannot honour), ST_NOMEM. */
 enum st model_open(struct model **out, const struct gguf *g, struct kern *k,
-                   struct err *e) MUST_CHECK;
+                   const struct packs_config *c, struct err *e) MUST_CHECK;
 void model_close(struct model *m); /* NULL ok */
 
 /* --- for arch_*.c, while loading ---------------------------------------- */
 
 enum model_need { MODEL_REQUIRED, MODEL_OPTIONAL };
 
-/* A weight matrix [rows][cols]. out->buf stays NULL when it is optional and
- * absent. */
+/* A weight matrix [rows][cols]; out must stay where it is, its memory comes
+ * when all are known. out->rows stays 0 when it is optional and absent. */
 enum st model_mat(struct model *m, struct kern_mat *out, const char *name,
                   int32_t rows, int32_t cols, enum model_need need,
                   struct err *e) MUST_CHECK;

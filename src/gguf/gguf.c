@@ -345,6 +345,17 @@ static enum st parse(struct gguf *g, struct err *e)
     return st;
 }
 
+static uint64_t stamp_of(const struct stat *sb)
+{
+    uint64_t h = mix(0, (uint64_t)sb->st_ino);
+
+    h = mix(h, (uint64_t)sb->st_size);
+    h = mix(h, (uint64_t)sb->st_mtim.tv_sec);
+    h = mix(h, (uint64_t)sb->st_mtim.tv_nsec);
+    h = mix(h, (uint64_t)sb->st_ctim.tv_sec);
+    return mix(h, (uint64_t)sb->st_ctim.tv_nsec);
+}
+
 static enum st map_fd(struct gguf *g, int fd, struct err *e)
 {
     struct stat sb;
@@ -362,6 +373,7 @@ static enum st map_fd(struct gguf *g, int fd, struct err *e)
                        (long long)sb.st_size, err_sys(errno));
     g->map = p;
     g->size = (size_t)sb.st_size;
+    g->stamp = stamp_of(&sb);
     return ST_OK;
 }
 
@@ -414,6 +426,11 @@ uint64_t gguf_file_bytes(const struct gguf *g)
 uint64_t gguf_fingerprint(const struct gguf *g)
 {
     return g->fingerprint;
+}
+
+uint64_t gguf_stamp(const struct gguf *g)
+{
+    return g->stamp;
 }
 
 size_t gguf_tensor_count(const struct gguf *g)

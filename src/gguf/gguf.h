@@ -64,6 +64,9 @@ uint64_t gguf_file_bytes(const struct gguf *g);
 /* Size, metadata and tensor directory mixed into 64 bits: equal files have
  * equal values. Not a digest; weights are not read. */
 uint64_t gguf_fingerprint(const struct gguf *g);
+/* Inode, size and the times of change as they were when the file was opened,
+ * mixed: a file that was replaced or written into has another value. */
+uint64_t gguf_stamp(const struct gguf *g);
 
 size_t gguf_tensor_count(const struct gguf *g);
 const struct gguf_tensor *gguf_tensor_at(const struct gguf *g, size_t i);

@@ -30,7 +30,7 @@ struct gguf {
     const unsigned char *map; /* [size] */
     size_t size;
     size_t data_start;        /* where tensor offsets count from */
-    uint64_t fingerprint;
+    uint64_t fingerprint, stamp;
     struct kv *kv;            /* [n_kv], sorted by key after meta_read */
     size_t n_kv;
     struct gguf_tensor *tensors;            /* [n_tensors], file order */
