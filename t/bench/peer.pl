@@ -24,7 +24,9 @@ step makes.
   --core N        where the busy process is pinned [0]
   --penstock FILE [build/penstock, or that in $BUILD]
 
-The machine should have nothing else to do. A model takes a few minutes.
+The machine should have nothing else to do, and a model takes a few minutes.
+Where it has, a session of higher priority keeps the ratios meaningful:
+  setsid sh -c 'echo -15 >/proc/self/autogroup; exec t/bench/peer.sh ...'
 END
 my ($pairs, $threads, $tokens, $core) = (5, 2, 32, 0);
 my $list = 'decode,prefill512,prefill16,batch8,contended';
