@@ -73,6 +73,7 @@ static void block_signals(struct daemon *d)
     sigaddset(&d->signals, SIGHUP);
     sigprocmask(SIG_BLOCK, &d->signals, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file over the limit is an error of write */
     out_library_init(); /* installs handlers: after the mask, on purpose */
 }
 

@@ -62,6 +62,11 @@ close $f;
 is answer('--pack-cache', "$dir/cache"), $want, 'a damaged one is made anew';
 isnt +(cache('cache/'))[0][1], $made[0][1], 'as another file';
 
+mkdir "$dir/full" or die;
+like `bash -c 'ulimit -f 1000; $bin run -m $model --ids 1 -n 1 --pack-cache $dir/full --json' 2>&1`,
+    qr/"finish_reason":"length"/, 'where no file fits, memory serves';
+is_deeply [cache('full/')], [], 'and nothing is left';
+
 like `$bin run -m $model --ids 1 --repack maybe 2>&1`, qr/--repack takes/,
     '--repack is on or off';
 

@@ -1,6 +1,7 @@
 /* penstock: one program, a table of commands. */
 #include "cli/cli.h"
 
+#include <signal.h>
 #include <stdarg.h>
 
 static const struct command {
@@ -64,6 +65,7 @@ static int flushed(const char *cmd, int rc)
 
 int main(int argc, char **argv)
 {
+    signal(SIGXFSZ, SIG_IGN); /* a file over the limit is an error of write */
     if (argc < 2) {
         list(stderr);
         return 2;
