@@ -15,11 +15,13 @@ enum kind {
     K_PATTERN, /* MAX:MIN:COUNT or off */
     K_PORT,    /* HOST:PORT, as text */
     K_ORIGINS, /* *, or web origins with commas, as text */
+    K_CPUS,    /* 0-3,8, as text */
     K_RESERVE, /* whole number or auto (-1) */
     K_KV_TYPE, /* f16, q8_0 */
 };
 
 #define CONF_FILE_MAX (1u << 20)
+#define CPUS_MAX 256
 
 struct key {
     const char *name;
@@ -62,6 +64,8 @@ static const struct key keys[] = {
      "interleave the weights at start; off: slower, the file is used as it is"},
     {"pack-cache", K_TEXT, AT(pack_cache), "auto", 0, 0,
      "auto|off|beside|DIR", "where interleaved weights are kept"},
+    {"cpus", K_CPUS, AT(cpus), NULL, 0, 0, "LIST",
+     "one engine thread on each of these CPUs: 0-3,8"},
     {"parallel", K_INT, AT(parallel), "4", 1, 256, "N",
      "generations that run together"},
     {"context", K_INT, AT(context), "0", 0, 16777216, "TOKENS",
@@ -209,6 +213,10 @@ static enum st bad(const struct key *k, const char *where, const char *value,
                        "%s takes HOST:PORT with a port from 1 to 65535, not "
                        "'%s'",
                        k->name, value);
+    case K_CPUS:
+        return err_set(e, ST_USAGE, where,
+                       "%s takes numbers of CPUs such as 0-3,8, not '%s'",
+                       k->name, value);
     case K_ORIGINS:
         BUG_ON(!cors_check(value, &why));
         return err_set(e, ST_USAGE, where, "%s takes * or origins with "
@@ -237,6 +245,7 @@ static bool parse_value(const struct key *k, void *to, const char *value)
     int64_t *number = to;
     enum log_level level;
     struct err why;
+    int list[CPUS_MAX], n;
     bool ok = true;
 
     switch (k->kind) {
@@ -248,6 +257,10 @@ static bool parse_value(const struct key *k, void *to, const char *value)
         free(*(char **)to);
         *(char **)to = mem_dup(value);
         return parse_port(value);
+    case K_CPUS:
+        free(*(char **)to);
+        *(char **)to = mem_dup(value);
+        return num_parse_list(value, CPUS_MAX, list, CPUS_MAX, &n);
     case K_ORIGINS:
         free(*(char **)to);
         *(char **)to = lower(value);
@@ -427,7 +440,7 @@ void conf_release(struct conf *c)
 {
     for (size_t i = 0; i < KEYS; i++)
         if (keys[i].kind == K_TEXT || keys[i].kind == K_PORT ||
-            keys[i].kind == K_ORIGINS)
+            keys[i].kind == K_ORIGINS || keys[i].kind == K_CPUS)
             free(*(char **)((char *)c + keys[i].at));
     *c = (struct conf){0};
 }

@@ -18,7 +18,7 @@ struct conf {
     char *config;              /* the file itself; options only */
     char *model, *model_id, *chat_format, *db; /* owned; NULL or text */
     char *pack_cache;          /* see packs_config.cache */
-    char *socket, *listen, *socket_group, *cors_origin;
+    char *socket, *listen, *socket_group, *cors_origin, *cpus;
     int64_t socket_mode;       /* permission bits */
     int64_t threads, parallel, context, max_queue;
     int64_t kv_memory;         /* bytes, 0: see engine_config.kv_bytes */

@@ -44,6 +44,7 @@ enum st wire_gen_open(struct gen **out, const struct gguf *g,
     (void)t;
     engine_config_default(&ec);
     ec.threads = (int)c->threads;
+    ec.cpus = c->cpus;
     ec.context = (int32_t)c->context;
     ec.parallel = (int32_t)c->parallel;
     ec.max_queue = (int32_t)c->max_queue;

@@ -29,7 +29,7 @@ is_deeply [ sort $table =~ /^\| `([a-z-]+)`/mg ], \@keys,
 
 # Every default of the sample is accepted, comment signs removed.
 my %text = map { $_ => 1 } qw(model model-id chat-format socket-group listen
-    cors-origin);
+    cors-origin cpus);
 open my $out, '>', "$dir/p.conf" or die;
 print $out map { "$_\n" } grep { /^([a-z-]+) / && !$text{$1} }
     map { s/^#(?=[a-z])//r } split /\n/, $sample;

@@ -254,6 +254,11 @@ static bool redo(struct pool *p, struct member *m, uint64_t word)
     return found;
 }
 
+bool pool_redoes(const struct pool *p)
+{
+    return HAVE_REDO && p->spin_us;
+}
+
 /* How long may a chunk take? Who took part in the job knows; whose own took
  * very long was held up itself. */
 static int64_t patience(const struct member *m, uint64_t word)
@@ -267,7 +272,7 @@ static int64_t patience(const struct member *m, uint64_t word)
 static void idle(struct pool *p, struct member *m, uint64_t word)
 {
     int64_t now = mono_us(), end = now + p->spin_us;
-    bool may = HAVE_REDO && p->spin_us && left_of(word) == 0 &&
+    bool may = pool_redoes(p) && left_of(word) == 0 &&
                (m->number != number_of(word) || m->job.kind == POOL_REDO);
     int64_t late = now + patience(m, word);
 

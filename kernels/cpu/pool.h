@@ -60,6 +60,8 @@ enum st pool_new(struct pool **out, int threads, const int *cpus, int n_cpus,
                  struct err *e) MUST_CHECK;
 void pool_free(struct pool *p); /* NULL ok; waits as pool_quiet does */
 int pool_members(const struct pool *p);
+/* Is a chunk computed anew where its member is late? */
+bool pool_redoes(const struct pool *p);
 
 /* The calling thread is the owner from now on: it goes to its processor. */
 void pool_own(struct pool *p);

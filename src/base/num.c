@@ -47,6 +47,30 @@ static void make_c_locale(void)
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
+bool num_parse_list(const char *s, int max, int *out, int room, int *n)
+{
+    *n = 0;
+    for (;;) {
+        size_t len = strcspn(s, ","), first = strcspn(s, ",-");
+        int64_t lo, hi;
+
+        if (!num_parse_i64(s, first, 0, max, &lo))
+            return false;
+        hi = lo;
+        if (first < len &&
+            !num_parse_i64(s + first + 1, len - first - 1, lo, max, &hi))
+            return false;
+        for (; lo <= hi; lo++) {
+            if (*n == room)
+                return false;
+            out[(*n)++] = (int)lo;
+        }
+        if (!s[len])
+            return true;
+        s += len + 1;
+    }
+}
+
 bool num_parse_double(const char *s, size_t n, double *out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -49,6 +49,7 @@ static const char help[] =
     "      --pack-cache=DIR  where packed weights are kept: auto, off, beside\n"
     "                      or a folder [auto]\n"
     "  -t, --threads=N     threads, 0 for one per CPU [0]\n"
+    "      --cpus=LIST     one thread on each of these CPUs: 0-3,8\n"
     "      --json          one JSON document\n";
 
 /* NULL, or what is wrong with one option. */
@@ -86,6 +87,9 @@ static const char *option(struct bench *b, int c)
             return "-t takes a number from 0 to 256";
         b->config.threads = (int)v;
         break;
+    case 'U':
+        b->config.cpus = optarg;
+        break;
     case 'B':
         return load_backend(optarg);
     case 'k':
@@ -122,6 +126,7 @@ static int options(struct bench *b, int argc, char **argv)
         {"kernels", required_argument, NULL, 'k'},
         {"kv-type", required_argument, NULL, 'y'},
         {"threads", required_argument, NULL, 't'},
+        {"cpus", required_argument, NULL, 'U'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
         {0},

@@ -56,6 +56,7 @@ static const char help[] =
     "      --pack-cache=DIR  where packed weights are kept: auto, off, beside\n"
     "                        or a folder [auto]\n"
     "  -t, --threads=N       threads, 0 for one per CPU [0]\n"
+    "      --cpus=LIST       one thread on each of these CPUs: 0-3,8\n"
     "      --json            one JSON document when it is done\n";
 
 static bool number(const char *s, double min, double max, float *out)
@@ -127,6 +128,9 @@ static const char *option(struct run *r, int c)
         if (!whole(optarg, 1, 4096, &r->config.chunk))
             return "--chunk takes a number from 1 to 4096";
         break;
+    case 'U':
+        r->config.cpus = optarg;
+        break;
     case 'B':
         return load_backend(optarg);
     case 'k':
@@ -167,6 +171,7 @@ static int options(struct run *r, int argc, char **argv)
         {"kernels", required_argument, NULL, 'k'},
         {"kv-type", required_argument, NULL, 'y'},
         {"threads", required_argument, NULL, 't'},
+        {"cpus", required_argument, NULL, 'U'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
         {0},

@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 #include "engine/sched.h"
 
+#include "base/num.h"
 #include "base/thread.h"
 
 #include <float.h>
@@ -181,12 +182,17 @@ void engine_config_default(struct engine_config *c)
     };
 }
 
+static bool parse_cpus(const struct engine_config *c, int *list, int *n)
+{
+    return num_parse_list(c->cpus, CPU_SETSIZE - 1, list, ENGINE_CPUS_MAX, n);
+}
+
 int engine_threads(const struct engine_config *c)
 {
+    int n = c->threads, list[ENGINE_CPUS_MAX];
     cpu_set_t set;
-    int n = c->threads;
 
-    if (!n)
+    if (!n && (!c->cpus || !parse_cpus(c, list, &n)))
         n = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
     return n < 1 ? 1 : n > 256 ? 256 : n;
 }
@@ -291,13 +297,26 @@ static void make_fingerprint(struct sched *s, const struct gguf *g)
              (unsigned long long)(h >> 24));
 }
 
-static enum st open_all(struct sched *s, const struct gguf *g,
-                        const struct engine_config *c, struct err *e)
+static enum st open_kernels(struct sched *s, const struct engine_config *c,
+                            struct err *e)
 {
+    int cpus[ENGINE_CPUS_MAX];
     struct kern_cpu_config kc = {
         .threads = engine_threads(c),
         .set = c->set,
+        .cpus = cpus,
     };
+
+    if (c->cpus && !parse_cpus(c, cpus, &kc.n_cpus))
+        return err_set(e, ST_INVALID, "cpus",
+                       "'%.40s' is no list of processors such as 0-3,8",
+                       c->cpus);
+    return kern_cpu_new(&s->kern, &kc, e);
+}
+
+static enum st open_all(struct sched *s, const struct gguf *g,
+                        const struct engine_config *c, struct err *e)
+{
     struct packs_config packs = c->packs;
     int32_t pages = 0;
     enum st st = check_config(c, e);
@@ -305,7 +324,7 @@ static enum st open_all(struct sched *s, const struct gguf *g,
     packs.threads = engine_threads(c);
 
     if (!st)
-        st = kern_cpu_new(&s->kern, &kc, e);
+        st = open_kernels(s, c, e);
     if (!st)
         st = model_open(&s->model, g, s->kern, &packs, e);
     if (!st) {

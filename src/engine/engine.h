@@ -14,9 +14,14 @@
 #include "gguf/gguf.h"
 #include "kernels/kernels.h"
 
+#define ENGINE_CPUS_MAX 256
+
 struct engine_config {
     int threads;           /* kernel threads; 0: number of CPUs */
     enum kern_cpu_set set;
+    const char *cpus;      /* "0-3,8": a processor for each kernel thread, as
+                            * many threads unless `threads` says; NULL: where
+                            * the system likes. Borrowed for engine_open */
     int32_t context;       /* positions per sequence; 0: the model's own */
     int32_t parallel;      /* sequences that run together, 1-256 */
     int32_t max_queue;     /* jobs that may wait, 0-100000 */

@@ -6,6 +6,9 @@
 
 int main(void)
 {
+    static const char *const bad[] = {"", "a", "1,", ",1", "3-1", "1-", "10",
+                                      "0-5", "1 2", "-1"};
+    int list[5], n;
     struct buf b;
     struct arena a;
     size_t r = 7;
@@ -46,6 +49,11 @@ int main(void)
            i == INT64_MIN, "the smallest int64 parses");
     ok(!num_parse_i64("9223372036854775808", 19, INT64_MIN, INT64_MAX, &i),
        "one over the largest does not");
+    ok(num_parse_list("0-2,9,4-4", 9, list, 5, &n) && n == 5 &&
+           list[2] == 2 && list[3] == 9 && list[4] == 4,
+       "a list of numbers and ranges");
+    for (size_t t = 0; t < sizeof(bad) / sizeof(bad[0]); t++)
+        ok(!num_parse_list(bad[t], 9, list, 5, &n), "no list: '%s'", bad[t]);
     ok(!num_parse_i64("12x", 3, 0, 100, &i), "rubbish after a number does not");
     ok(!num_parse_double("1e400", 5, &d), "1e400 is not a double");
     ok(!num_parse_double("nan", 3, &d), "nan is not a number");

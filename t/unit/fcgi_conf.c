@@ -63,6 +63,7 @@ static void test_bad(void)
     } cases[] = {
         {"threads many\n", "from 0 to 256"},
         {"\nthreads 257\n", "from 0 to 256"},
+        {"cpus 0-3,\n", "numbers of CPUs"},
         {"thread 2\n", "no key 'thread'"},
         {"thinking yes\n", "on or off"},
         {"body-max 1\n", "1024 to"},

@@ -24,16 +24,14 @@ struct count {
 static bool own_chunk(const struct pool_at *at, const void *args)
 {
     const struct count *c = args;
+    int64_t *mine = &c->sum[at->chunk];
+    int64_t *other = &c->sum[at->chunks - 1 - at->chunk];
 
     /* the job before is over, everywhere */
-    if (c->sum[at->chunk] != c->before ||
-        c->sum[at->chunks - 1 - at->chunk] < c->before)
+    if (__atomic_load_n(mine, __ATOMIC_RELAXED) != c->before ||
+        __atomic_load_n(other, __ATOMIC_RELAXED) < c->before)
         atomic_fetch_add(c->bad, 1);
-    if (at->chunks == 1)
-        c->sum[at->chunk] += c->add;
-    else
-        __atomic_store_n(&c->sum[at->chunk], c->before + c->add,
-                         __ATOMIC_RELAXED);
+    __atomic_store_n(mine, c->before + c->add, __ATOMIC_RELAXED);
     return true;
 }
 
@@ -135,6 +133,11 @@ static void test_stuck(int threads)
     struct pool *p = new_pool(threads);
     int wrong = 0;
 
+    if (!pool_redoes(p)) {
+        printf("# LATE MEMBERS NOT TESTED with %d threads\n", threads);
+        pool_free(p);
+        return;
+    }
     memset(result, 0, sizeof(result));
     for (int i = 0; i < 100 && !atomic_load(&held); i++) {
         pool_add(p, POOL_REDO, stuck_chunk, &s, sizeof(s), 32);
@@ -231,22 +234,12 @@ static void test_cpus(void)
 
 int main(void)
 {
-    cpu_set_t set;
-    int cpus;
-
     for (int t = 1; t <= 8; t++) {
         test_jobs(t, t < 4 ? 2000 : 300, POOL_OWN);
         test_jobs(t, t < 4 ? 2000 : 300, POOL_REDO);
     }
-    sched_getaffinity(0, sizeof(set), &set);
-    cpus = CPU_COUNT(&set);
-#ifdef __SANITIZE_THREAD__
-    cpus = 0;
-#endif
-    for (int t = 2; t <= cpus && t <= 3; t++)
-        test_stuck(t);
-    if (cpus < 2)
-        printf("# LATE MEMBERS NOT TESTED here\n");
+    test_stuck(2);
+    test_stuck(3);
     test_idle();
     test_cpus();
     pool_free(NULL);
