@@ -323,6 +323,10 @@ INLINE int attend_group(int32_t left)
     return left >= 6 ? 6 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
 }
 
+/* Where speed is not the point one code for all of them compiles sooner. */
+#if defined(LANES_PLAIN) || !defined(LANES_VECTORS)
+#define ATTEND_SIZES(fn, from, nq, ...) fn(from, nq, __VA_ARGS__);
+#else
 #define ATTEND_SIZES(fn, from, nq, ...)                                        \
     switch (nq) {                                                              \
     case 6:                                                                    \
@@ -337,6 +341,7 @@ INLINE int attend_group(int32_t left)
     default:                                                                   \
         fn(from, 1, __VA_ARGS__);                                              \
     }
+#endif
 
 static void attend_scores(int nq, const struct attend_page *g,
                           const float *const *q, float *s)
@@ -428,7 +433,7 @@ INLINE void attend_decode_rows(const enum attend_from from, float *dst,
                                size_t rows)
 {
     size_t size = from == ATTEND_F16 ? 2 : 1, body = dim / LANES * LANES;
-    uint16_t tail[LANES] = {0};
+    float tail[LANES] = {0}; /* bytes of any type */
 
     for (size_t j = 0; j < rows; j++, dst += ldv, src += dim * size) {
         attend_decode_all(from, dst, src, body);
