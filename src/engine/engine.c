@@ -7,7 +7,7 @@
 #include <float.h>
 #include <sched.h>
 
-#define CHUNK_DEFAULT 128
+#define CHUNK_DEFAULT 256
 #define CHUNK_MAX 4096
 #define QUEUE_MAX 100000
 #define KV_BYTES_DEFAULT ((size_t)1 << 30)
@@ -334,7 +334,7 @@ static enum st open_all(struct sched *s, const struct gguf *g,
     if (st)
         return st;
     s->chunk = c->chunk ? c->chunk : CHUNK_DEFAULT;
-    s->slice = s->chunk;
+    s->slice[0] = s->slice[1] = s->chunk;
     s->limits.vocab = s->model->vocab;
     s->limits.parallel = c->parallel;
     s->limits.max_queue = c->max_queue;

@@ -25,7 +25,7 @@ struct engine_config {
     int32_t context;       /* positions per sequence; 0: the model's own */
     int32_t parallel;      /* sequences that run together, 1-256 */
     int32_t max_queue;     /* jobs that may wait, 0-100000 */
-    int32_t chunk;         /* rows of a prefill slice per step; 0: 128 */
+    int32_t chunk;         /* rows of a prefill slice per step; 0: 256 */
     enum kern_type kv_type; /* of keys and values: KERN_F16, KERN_Q8_0 */
     size_t kv_bytes;       /* KV budget of parallel * context; 0: 1 GiB, or
                             * what one `context` that was asked for needs */

@@ -9,6 +9,9 @@
  * their neighbours, so that no text does either.
  */
 #define STEP_US 60000
+/* Nobody gets a token in between: larger slices read the weights less often,
+ * and who has left waits no longer than this. */
+#define ALONE_US 400000
 #define SLICE_MIN 8
 
 /* --- safe point ---------------------------------------------------------- */
@@ -183,7 +186,7 @@ static void add_rows(struct sched *s, struct kern_rows *r, struct seq *q)
  */
 static void share_rows(struct sched *s)
 {
-    int32_t budget = s->slice, n = 0, part;
+    int32_t budget, n = 0, part;
 
     for (int32_t i = 0; i < s->n_running; i++) {
         struct seq *q = s->running[i];
@@ -192,6 +195,8 @@ static void share_rows(struct sched *s)
         q->step_rows = q->n_gen && seq_pending(q) == 1;
         n += !q->step_rows;
     }
+    s->mixed = n < s->n_running;
+    budget = s->slice[s->mixed];
     part = n ? (budget / 2 + n - 1) / n : 0;
     for (int turn = 0; turn < 2; turn++)
         for (int32_t i = 0; i < s->n_running; i++) {
@@ -343,18 +348,22 @@ static void advance(struct sched *s, struct seq *q, int64_t now)
 }
 
 /* A step may take STEP_US, or twice what decoding alone takes here: smaller
- * slices would only read all weights more often. */
+ * slices would only read all weights more often. ALONE_US where nobody
+ * decodes. */
 static void adapt(struct sched *s, int64_t took_us, int32_t prompt_rows)
 {
+    int32_t *slice = &s->slice[s->mixed];
     int32_t least = s->chunk < SLICE_MIN ? s->chunk : SLICE_MIN;
     int64_t limit = 2 * s->decode_us > STEP_US ? 2 * s->decode_us : STEP_US;
 
+    if (!s->mixed && limit < ALONE_US)
+        limit = ALONE_US;
     if (!prompt_rows)
         s->decode_us += (took_us - s->decode_us) / 4;
-    else if (took_us > limit && s->slice / 2 >= least)
-        s->slice /= 2;
-    else if (took_us < limit / 2 && prompt_rows >= s->slice)
-        s->slice = s->slice * 2 < s->chunk ? s->slice * 2 : s->chunk;
+    else if (took_us > limit && *slice / 2 >= least)
+        *slice /= 2;
+    else if (took_us < limit / 2 && prompt_rows >= *slice)
+        *slice = *slice * 2 < s->chunk ? *slice * 2 : s->chunk;
 }
 
 static void step(struct sched *s, int64_t began)

@@ -57,7 +57,8 @@ struct sched {
     bool *slot_used;          /* [limits.parallel] */
     struct kv_pages *pages;
     int32_t *table;           /* [limits.parallel][max_pages] */
-    int32_t slice;            /* prompt rows of a step now */
+    bool mixed;               /* somebody decodes in this step */
+    int32_t slice[2];         /* prompt rows of a step now; [1]: mixed */
     int64_t decode_us;        /* what a step without prompt rows takes */
     int32_t *ids, *pos, *seq, *out; /* [chunk + parallel], out [parallel] */
     float *logits;            /* [vocab] */

@@ -52,6 +52,7 @@ static enum st read_ids(struct tool *t, const char *path, struct err *e)
 
 static enum st open_all(struct tool *t, const char *path, struct err *e)
 {
+    const struct packs_config packs = {true, "off", 1, NULL, NULL};
     const struct kern_cpu_config c = {.threads = 1};
     int32_t pages = (int32_t)(t->window + KV_PAGE - 1) / KV_PAGE;
     enum st st = gguf_open(&t->gguf, path, e);
@@ -59,7 +60,7 @@ static enum st open_all(struct tool *t, const char *path, struct err *e)
     if (!st)
         st = kern_cpu_new(&t->kern, &c, e);
     if (!st)
-        st = model_open(&t->model, t->gguf, t->kern, e);
+        st = model_open(&t->model, t->gguf, t->kern, &packs, e);
     if (!st)
         st = forward_new(&t->forward, t->model, (int32_t)t->rows,
                          (int32_t)t->rows, pages, e);
