@@ -9,6 +9,8 @@ use Pen::Js;
 use Pen::Nginx;
 
 Pen::Js::need();
+# the same texts as every set's, but slow enough to wait for
+$ENV{PENSTOCK_CPU} = 'ref' unless $ENV{PENSTOCK_SANITIZER};
 my $d = Pen::Daemon->start(args => { parallel => 1, 'wait-line-ms' => 50 });
 my $key = $d->add_key('alice');
 my $site = Pen::Nginx->start(socket => $d->{socket});

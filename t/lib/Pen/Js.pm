@@ -80,6 +80,8 @@ sub whole_site {
     need();
     require Pen::Daemon;
     require Pen::Nginx;
+    # the same texts as every set's, but a stream has a middle
+    local $ENV{PENSTOCK_CPU} = 'ref' unless $ENV{PENSTOCK_SANITIZER};
     my $d = Pen::Daemon->start;
     my $key = $d->add_key('alice');
     my $site = Pen::Nginx->start(socket => $d->{socket});
