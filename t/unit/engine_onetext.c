@@ -6,10 +6,10 @@
  *     engine_onetext [FILE...]   (two models of the demo unless told)
  *
  * Under a sanitizer: one model, and not the portable set, which takes minutes
- * there. Varied are the threads, the slices of prompts and how many sequences share
- * a step, 2 to 33; that they did share it is asserted. Every instruction set
- * of this machine goes through it, and all must say the same. A log-probability
- * depends on every logit of its row.
+ * there. Varied are the threads, the slices of prompts and how many sequences
+ * share a step, 2 to 33; that they did share it is asserted. Every instruction
+ * set of this machine goes through it, and all must say the same. A
+ * log-probability depends on every logit of its row.
  */
 #include "t/lib/model.h"
 
