@@ -79,6 +79,17 @@ static const struct known {
 };
 
 #define SETS (sizeof(sets) / sizeof(sets[0]))
+_Static_assert(SETS <= CPU_ISAS, "a set each");
+
+int cpu_isas_here(const struct cpu_isa *out[CPU_ISAS])
+{
+    int n = 0;
+
+    for (size_t i = 0; i < SETS; i++)
+        if (sets[i].isa && sets[i].have())
+            out[n++] = sets[i].isa;
+    return n;
+}
 
 static enum st named(enum kern_cpu_set *set, struct err *e)
 {

@@ -118,4 +118,9 @@ extern const struct cpu_isa cpu_isa_avx2, cpu_isa_avx512;
 extern const struct cpu_isa cpu_isa_neon;
 #endif
 
+/* The sets of this build that run on this machine, the portable one first,
+ * the best last; returns how many. */
+#define CPU_ISAS 4
+int cpu_isas_here(const struct cpu_isa *out[CPU_ISAS]);
+
 #endif

@@ -7,7 +7,7 @@
  * memory reaches. Best and median of several runs, of the thread's processor
  * time, so that other programs count little.
  */
-#include "t/lib/sets.h"
+#include "kernels/cpu/isa.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,8 +184,8 @@ static void run(const struct cpu_isa *isa, enum kern_type type)
 
 int main(int argc, char **argv)
 {
-    const struct cpu_isa *sets[SETS_MAX];
-    int n = sets_of_cpu(sets);
+    const struct cpu_isa *sets[CPU_ISAS];
+    int n = cpu_isas_here(sets);
 
     for (int i = 0; i < n; i++) {
         if (argc > 1 ? strcmp(argv[1], sets[i]->name) != 0 : !i)

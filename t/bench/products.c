@@ -7,7 +7,7 @@
  * (rows 1, 4, 8), beside the rate of plain reading.
  */
 #include "t/lib/blocks.h"
-#include "t/lib/sets.h"
+#include "kernels/cpu/isa.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,8 +98,8 @@ static void bench(const struct cpu_isa *isa, enum kern_type t, const char *name,
 
 int main(int argc, char **argv)
 {
-    const struct cpu_isa *sets[SETS_MAX], *isa = NULL;
-    int n = sets_of_cpu(sets);
+    const struct cpu_isa *sets[CPU_ISAS], *isa = NULL;
+    int n = cpu_isas_here(sets);
     float *f = aligned(sizeof(float) * ROWS * COLS);
     float *y = aligned(sizeof(float) * ROWS * 4 * PACK_ROWS);
     uint8_t *w = aligned((size_t)64 << 20);

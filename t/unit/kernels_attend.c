@@ -5,26 +5,21 @@
  * elsewhere; what no query sees may be NaN; and all of it is near a plain
  * computation in double precision, written here from isa.h and kernels.h.
  */
-#include "t/lib/sets.h"
+#include "kernels/cpu/isa.h"
+#include "t/lib/noise.h"
 #include "t/lib/tap.h"
 
 #include <math.h>
 
 enum { LEN = 200, PAGES = 4, SLOTS = 7, NQ = 70 };
 
-static const struct cpu_isa *sets[SETS_MAX];
+static const struct cpu_isa *sets[CPU_ISAS];
 static int n_sets;
 static uint64_t state = 1;
 
-/* Uniform in [-1, 1): splitmix64. */
 static float rnd(void)
 {
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return (float)((double)(z >> 11) * 0x1p-52 - 1.0);
+    return noise_next(&state);
 }
 
 static float *noise(size_t n, float scale)
@@ -325,7 +320,7 @@ int main(void)
 {
     static const int32_t dims[] = {2, 6, 16, 64, 80, 128, 512};
 
-    n_sets = sets_of_cpu(sets);
+    n_sets = cpu_isas_here(sets);
     for (size_t i = 0; i < sizeof(dims) / sizeof(*dims); i++) {
         test_dim(KERN_F16, dims[i]);
         test_dim(KERN_Q8_0, dims[i]);

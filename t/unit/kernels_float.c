@@ -4,7 +4,7 @@
  * near a product in double.
  */
 #include "base/mem.h"
-#include "t/lib/sets.h"
+#include "kernels/cpu/isa.h"
 #include "t/lib/tap.h"
 
 #include <math.h>
@@ -156,9 +156,9 @@ static bool same_in_groups(const struct cpu_isa *isa, enum kern_type t,
 
 static void test_type(int i, int32_t cols)
 {
-    const struct cpu_isa *sets[SETS_MAX];
+    const struct cpu_isa *sets[CPU_ISAS];
     const int32_t rows = WEIGHTS - 5;
-    int n = sets_of_cpu(sets);
+    int n = cpu_isas_here(sets);
 
     fill(types[i], cols, rows);
     memset(want, 255, sizeof(want));
@@ -198,8 +198,8 @@ static void test_special(const struct cpu_isa *isa, int i)
 int main(int argc, char **argv)
 {
     static const int32_t cols[] = {1, 2, 7, 31, 32, 33, 64, 160, 257, 1000};
-    const struct cpu_isa *sets[SETS_MAX];
-    int n = sets_of_cpu(sets);
+    const struct cpu_isa *sets[CPU_ISAS];
+    int n = cpu_isas_here(sets);
 
     (void)argv;
     every = argc > 1 ? 7 : 1;

@@ -5,6 +5,7 @@
  * (kernels_row, kernels_product, kernels_attend).
  */
 #include "kernels/cpu/cpu.h"
+#include "t/lib/noise.h"
 #include "t/lib/tap.h"
 
 #include <math.h>
@@ -12,15 +13,9 @@
 static struct kern *kr;
 static uint64_t state = 1;
 
-/* Uniform in [-1, 1): splitmix64. */
 static float rnd(void)
 {
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return (float)((double)(z >> 11) * 0x1p-52 - 1.0);
+    return noise_next(&state);
 }
 
 static struct kern_buf *put(const void *p, size_t bytes)

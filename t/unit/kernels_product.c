@@ -5,7 +5,7 @@
  */
 #include "base/mem.h"
 #include "t/lib/blocks.h"
-#include "t/lib/sets.h"
+#include "kernels/cpu/isa.h"
 #include "t/lib/tap.h"
 
 #include <math.h>
@@ -188,8 +188,8 @@ static bool same_in_groups(const struct cpu_isa *isa, const struct job *j)
 
 static void test_type(const struct block_type *b, int32_t cols, bool wild)
 {
-    const struct cpu_isa *sets[SETS_MAX];
-    int n = sets_of_cpu(sets);
+    const struct cpu_isa *sets[CPU_ISAS];
+    int n = cpu_isas_here(sets);
     double rounded, exact;
     struct job j;
 
@@ -281,8 +281,8 @@ static void test_round(const struct cpu_isa *isa, int32_t cols)
 int main(int argc, char **argv)
 {
     static const int32_t cols[] = {1, 15, 16, 17, 32, 47, 63, 64, 96, 1000};
-    const struct cpu_isa *sets[SETS_MAX];
-    int n = sets_of_cpu(sets);
+    const struct cpu_isa *sets[CPU_ISAS];
+    int n = cpu_isas_here(sets);
 
     (void)argv;
     every = argc > 1 ? 4 : 1;

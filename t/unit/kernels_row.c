@@ -3,26 +3,21 @@
  * the bits of the portable one, and that is near a computation in double
  * precision written here from isa.h; nothing beyond n is touched.
  */
-#include "t/lib/sets.h"
+#include "kernels/cpu/isa.h"
+#include "t/lib/noise.h"
 #include "t/lib/tap.h"
 
 #include <math.h>
 
 enum { MAX = 1100 };
 
-static const struct cpu_isa *sets[SETS_MAX];
+static const struct cpu_isa *sets[CPU_ISAS];
 static int n_sets;
 static uint64_t state = 7;
 
-/* Uniform in [-1, 1): splitmix64. */
 static float rnd(void)
 {
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return (float)((double)(z >> 11) * 0x1p-52 - 1.0);
+    return noise_next(&state);
 }
 
 static float x[MAX], y[MAX], got[MAX], ref[MAX];
@@ -130,7 +125,7 @@ int main(void)
     static const int32_t sizes[] = {1, 2, 15, 16, 17, 64, 100, 1024};
     static const int32_t dims[] = {2, 6, 16, 32, 34, 64, 80, 128, 512};
 
-    n_sets = sets_of_cpu(sets);
+    n_sets = cpu_isas_here(sets);
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         test_norm(sizes[i]);
         test_swiglu(sizes[i]);

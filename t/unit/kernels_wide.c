@@ -6,7 +6,7 @@
  */
 #include "base/mem.h"
 #include "t/lib/blocks.h"
-#include "t/lib/sets.h"
+#include "kernels/cpu/isa.h"
 #include "t/lib/tap.h"
 
 #ifdef HAVE_X86_64
@@ -26,14 +26,14 @@ struct way {
     bool amx;
 };
 
-static struct way ways[SETS_MAX + 1];
+static struct way ways[CPU_ISAS + 1];
 static int n_ways;
 static _Alignas(64) uint8_t scratch[CPU_SCRATCH];
 
 static void ways_of_cpu(void)
 {
-    const struct cpu_isa *sets[SETS_MAX];
-    int n = sets_of_cpu(sets);
+    const struct cpu_isa *sets[CPU_ISAS];
+    int n = cpu_isas_here(sets);
 
     for (int i = 0; i < n; i++)
         ways[n_ways++] = (struct way){sets[i], sets[i]->name, false};
