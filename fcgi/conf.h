@@ -20,7 +20,12 @@ struct conf {
     char *pack_cache;          /* see packs_config.cache */
     char *socket, *listen, *socket_group, *cors_origin, *cpus;
     int64_t socket_mode;       /* permission bits */
-    int64_t threads, parallel, context, max_queue;
+    int64_t threads, parallel, side_slots, context, max_queue;
+    int64_t queue_timeout;     /* seconds, 0: none */
+    int64_t mem_ceiling, mem_peak, mem_slack; /* bytes; 0: auto */
+    char *spool;               /* a folder, or "off" */
+    int64_t spool_max;         /* bytes */
+    int64_t spool_ttl;         /* hours, 0: no limit */
     int64_t kv_memory;         /* bytes, 0: see engine_config.kv_bytes */
     int64_t kv_type;           /* enum conf_kv */
     int64_t default_max_tokens;

@@ -53,8 +53,9 @@ struct kern_mat { /* a weight matrix [rows][cols]; cols % block == 0 */
 };
 
 /*
- * Keys and values of all layers, [layer][page][kv_head] parts of
- * kern_kv_head_bytes. In a part, positions of keys are neighbours:
+ * Keys and values of all layers, [page][layer][kv_head] parts of
+ * kern_kv_head_bytes: a page is one run of bytes in k and one in v. In a
+ * part, positions of keys are neighbours:
  *   F16   k f16 [head_dim][KV_PAGE], v f16 [KV_PAGE][head_dim]
  *   Q8_0  k i8 [head_dim][KV_PAGE], then f16 scales
  *         [ceil(head_dim / 32)][KV_PAGE]; v i8 [KV_PAGE][head_dim], then f16
@@ -68,6 +69,8 @@ struct kern_kv {
 
 /* Bytes of one head's part of one page, of keys and of values alike. */
 size_t kern_kv_head_bytes(enum kern_type type, int32_t head_dim);
+/* Bytes of one page, keys and values of all layers. */
+size_t kern_kv_page_bytes(const struct kern_kv *kv);
 
 struct kern_rope {
     struct kern_buf *inv; /* f64 [dims / 2]: inverse frequencies, factors in */
@@ -159,6 +162,20 @@ struct kern_ops {
                   const struct kern_mat *table);
     void (*matmul)(struct kern *k, const struct kern_mm *m);
     void (*attention)(struct kern *k, const struct kern_attention *a);
+    /*
+     * Whole pages, between two steps. copy: dst becomes src. read and write:
+     * kern_kv_page_bytes, the page's keys, then its values. drop: nobody
+     * needs these pages' bytes; their memory goes back to the system where
+     * that is possible, and comes again when they are written to.
+     */
+    void (*kv_copy)(struct kern *k, const struct kern_kv *kv, int32_t dst,
+                    int32_t src);
+    void (*kv_read)(struct kern *k, const struct kern_kv *kv, int32_t page,
+                    void *dst);
+    void (*kv_write)(struct kern *k, const struct kern_kv *kv, int32_t page,
+                     const void *src);
+    void (*kv_drop)(struct kern *k, const struct kern_kv *kv,
+                    const int32_t *pages, int32_t n);
     /* dst[n_out][width] = rows out[i] of x */
     void (*gather_out)(struct kern *k, struct kern_buf *dst,
                        const struct kern_buf *x, int32_t width);

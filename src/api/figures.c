@@ -177,6 +177,7 @@ const char *finish_of(const struct choice *c)
         return choice_looped(c) ? "stop" : well(c);
     case END_LENGTH:
         return "length";
+    case END_QUEUED:
     case END_TIMEOUT:
         return "timeout";
     case END_NONE:

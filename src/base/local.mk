@@ -8,6 +8,7 @@ libp_base_a_SOURCES = \
 	src/base/utf8.c src/base/utf8.h \
 	src/base/num.c src/base/num.h \
 	src/base/log.c src/base/log.h \
+	src/base/sum.c src/base/sum.h \
 	src/base/thread.c src/base/thread.h
 libp_crypt_a_SOURCES = src/base/crypt.c src/base/crypt.h
 libp_crypt_a_CFLAGS = $(AM_CFLAGS) $(GNUTLS_CFLAGS)

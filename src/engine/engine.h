@@ -11,6 +11,7 @@
 
 #include "engine/packs.h"
 #include "gen/gen.h"
+#include "gen/memory.h"
 #include "gguf/gguf.h"
 #include "kernels/kernels.h"
 
@@ -24,12 +25,18 @@ struct engine_config {
                             * the system likes. Borrowed for engine_open */
     int32_t context;       /* positions per sequence; 0: the model's own */
     int32_t parallel;      /* sequences that run together, 1-256 */
+    int32_t side;          /* side slots: small jobs beside them, 0-16 */
     int32_t max_queue;     /* jobs that may wait, 0-100000 */
     int32_t chunk;         /* rows of a prefill slice per step; 0: 256 */
     enum kern_type kv_type; /* of keys and values: KERN_F16, KERN_Q8_0 */
     size_t kv_bytes;       /* KV budget of parallel * context; 0: 1 GiB, or
                             * what one `context` that was asked for needs */
     struct packs_config packs; /* its threads are ours */
+    struct memory *memory; /* borrowed: the accounts and their limits; NULL:
+                            * nothing is counted and no request is refused */
+    const char *spool_dir; /* the disk tier's folder; NULL: none */
+    uint64_t spool_bytes;  /* its cap */
+    int64_t spool_ttl_s;   /* since the last use; 0: no limit */
 };
 
 void engine_config_default(struct engine_config *c);

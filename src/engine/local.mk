@@ -13,7 +13,7 @@ libp_engine_a_SOURCES = \
 	src/engine/packs.c src/engine/packs.h \
 	src/engine/packplace.c src/engine/packplace.h \
 	src/engine/packfile.c src/engine/packfile.h \
-	src/engine/packsum.c src/engine/packsum.h \
+	src/engine/packsum.c \
 	src/engine/arch.c src/engine/arch.h src/engine/arch_dense.c
 P_ENGINE_LIBS += libp_engine.a
 P_LIBS += libp_engine.a

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/sum.h"
 #include "base/thread.h"
-#include "engine/packsum.h"
 
 #define FILE_VERSION 1u
 #define NAME 64
@@ -163,7 +163,7 @@ static enum st check_head(const struct packfile *p, const uint8_t *head,
     if (memcmp(h.magic, want.magic, sizeof(h.magic)) ||
         h.version != want.version || h.order != want.order)
         st = err_set(e, ST_FORMAT, path, "not a file of this version");
-    else if (packsum_block(copy, p->head_bytes) != head_sum)
+    else if (sum64(copy, p->head_bytes) != head_sum)
         st = err_set(e, ST_FORMAT, path, "its head is damaged");
     else if (memcmp(h.layout, want.layout, sizeof(h.layout)))
         st = err_set(e, ST_FORMAT, path, "made for another layout");
@@ -340,7 +340,7 @@ static enum st put_head(const struct packfile *p, int fd, const char *tmp,
     if (!packfile_sum(m->data, p->data_bytes, threads, &h.data_sum))
         st = err_set(e, ST_IO, tmp, "it cannot be read");
     memcpy(head, &h, sizeof(h));
-    h.head_sum = packsum_block(head, p->head_bytes);
+    h.head_sum = sum64(head, p->head_bytes);
     memcpy(head, &h, sizeof(h));
     if (!st)
         st = put(fd, tmp, head, p->head_bytes, 0, e);

@@ -1,37 +1,14 @@
-#include "engine/packsum.h"
 #include "engine/packfile.h"
 
+#include "base/sum.h"
 #include "base/thread.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-#define LANES 8
 #define CHUNK ((size_t)4 << 20) /* what a thread takes at a time */
 #define THREADS_MAX 64
-
-static uint64_t step(uint64_t h, uint64_t v)
-{
-    h ^= v;
-    return (h << 29 | h >> 35) * 0x9e3779b97f4a7c15u;
-}
-
-uint64_t packsum_block(const uint8_t *p, size_t n)
-{
-    uint64_t h[LANES], v[LANES], sum = n;
-
-    for (int i = 0; i < LANES; i++)
-        h[i] = 0x6a09e667f3bcc908u + (uint64_t)i;
-    for (size_t k = 0; k + sizeof(v) <= n; k += sizeof(v)) {
-        memcpy(v, p + k, sizeof(v));
-        for (int i = 0; i < LANES; i++)
-            h[i] = step(h[i], v[i]);
-    }
-    for (int i = 0; i < LANES; i++)
-        sum = step(sum, h[i] ^ h[i] >> 32);
-    return sum ^ sum >> 32;
-}
 
 struct work {
     const uint8_t *p;
@@ -70,7 +47,7 @@ static void *run(void *arg)
             return NULL;
         n = w->n - at < CHUNK ? w->n - at : CHUNK;
         if (fetch(w->p + at, n))
-            w->sum[i] = packsum_block(w->p + at, n);
+            w->sum[i] = sum64(w->p + at, n);
         else
             atomic_store_explicit(&w->failed, true, memory_order_relaxed);
     }
@@ -95,7 +72,7 @@ bool packfile_sum(const uint8_t *p, size_t n, int threads, uint64_t *out)
     for (int i = 0; i < started; i++)
         pthread_join(t[i], NULL);
     for (size_t i = 0; i < w.chunks; i++)
-        sum = step(sum, w.sum[i]);
+        sum = sum_step(sum, w.sum[i]);
     free(w.sum);
     *out = sum ^ sum >> 32;
     return !atomic_load_explicit(&w.failed, memory_order_relaxed);

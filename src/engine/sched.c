@@ -128,7 +128,7 @@ static void tell_positions(struct sched *s)
         if (q->start_us || q->position == position)
             continue;
         q->position = position;
-        ring_queued(q->job->ring, position);
+        ring_queued(q->job->ring, position, -1, mono_us());
         ring_wake(q->job->ring);
     }
 }

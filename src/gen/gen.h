@@ -50,6 +50,12 @@ struct job {
     int32_t choice;          /* index among n choices */
     int32_t top_logprobs;    /* 0: none */
     enum job_class cls;
+    uint64_t owner;          /* who asks: owners take turns in the queue */
+    bool side;               /* small enough for the side lane: it may run
+                              * beside `parallel` others */
+    bool thinking;           /* for estimates of how much it will write */
+    int64_t start_by_us;     /* mono_us; 0: none. Still waiting then:
+                              * END_QUEUED */
     int64_t deadline_us;     /* mono_us; 0: none */
     struct guide *guide;     /* owned; NULL allows everything */
 
@@ -74,11 +80,36 @@ struct gen_limits {
     int32_t context;    /* positions of one sequence */
     int32_t vocab;      /* ids are 0..vocab-1 */
     int32_t parallel;   /* sequences that run together */
+    int32_t side;       /* and small ones beside them (struct job.side) */
     int32_t max_queue;  /* that may wait */
+};
+
+struct gen_cache { /* the prefix tree and what of it is on disk */
+    size_t pages, shared_pages; /* of the tree; also used by a sequence */
+    size_t nodes, nodes_on_disk;
+    size_t states, state_bytes;
+    uint64_t hits, misses;      /* requests that found a row, that did not */
+    uint64_t rows_reused;       /* prompt rows not computed: found, copied or
+                                 * read, those that another computed included */
+    uint64_t rows_read;         /* of them, from disk */
+    uint64_t rows_forwarded;    /* prompt rows computed */
+    uint64_t evicted;           /* nodes */
+    uint64_t disk_entries, disk_bytes, disk_max_bytes;
+    uint64_t disk_writes, disk_reads, disk_misses, disk_removed,
+        disk_failures;
+};
+
+struct gen_gate { /* the memory gate */
+    uint64_t waits, refusals;
+    uint64_t given_bytes[8];    /* by level, engine/gate.h */
 };
 
 struct gen_state { /* for /health and tests; a copy, never a lock held */
     int32_t running, waiting;
+    int32_t prefilling, decoding, side_running; /* of those that run */
+    double prefill_row_us, decode_token_us;     /* smoothed; 0: not known */
+    struct gen_cache cache;
+    struct gen_gate gate;
     uint64_t steps;          /* steps done since start */
     uint64_t rows;           /* rows of all steps */
     uint64_t decode_rows_max;/* most sequences that shared one decode step */

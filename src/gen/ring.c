@@ -65,10 +65,13 @@ void ring_free(struct ring *r)
     free(r);
 }
 
-void ring_queued(struct ring *r, int32_t position)
+void ring_queued(struct ring *r, int32_t position, int64_t eta_us,
+                 int64_t now_us)
 {
     pthread_mutex_lock(&r->mu);
     r->view.queue_position = position;
+    r->view.queue_eta_us = eta_us;
+    r->view.queue_told_us = now_us;
     pthread_mutex_unlock(&r->mu);
 }
 

@@ -19,6 +19,7 @@ enum end_reason {
     END_LENGTH,    /* max_tokens or context reached */
     END_CANCELLED, /* gen_cancel */
     END_TIMEOUT,   /* the job's deadline */
+    END_QUEUED,    /* it had not started at its start_by_us */
     END_ERROR,     /* the backend failed; `err` says how */
 };
 
@@ -30,7 +31,9 @@ struct logprob { /* one alternative */
 struct end_info {
     enum end_reason reason;
     struct err err;            /* END_ERROR only */
-    int32_t prompt_tokens, cached_tokens;
+    int32_t prompt_tokens;
+    int32_t cached_tokens;     /* of the prompt, not computed for this job */
+    int32_t disk_tokens;       /* of the cached ones: read from disk */
     int32_t completion_tokens; /* every committed id, the end token included */
     int64_t queue_us;          /* submit to first prefill row */
     int64_t prefill_us;        /* first prefill row to first token */
@@ -41,6 +44,9 @@ struct end_info {
 
 struct ring_view { /* everything new since the last look */
     int32_t queue_position;           /* -1 when it is running */
+    int64_t queue_eta_us;             /* until it starts, as of its telling;
+                                       * -1: not known */
+    int64_t queue_told_us;            /* mono_us of that */
     int32_t prefill_done, prefill_total;
     bool started;                     /* prefill began */
     bool ended;
@@ -60,7 +66,9 @@ struct ring *ring_new(size_t max_tokens, int top_n) MUST_CHECK;
 void ring_free(struct ring *r);
 
 /* --- producer ----------------------------------------------------------- */
-void ring_queued(struct ring *r, int32_t position);
+/* eta_us: -1 where it is not known. Wakes nobody: waiting lines have timers. */
+void ring_queued(struct ring *r, int32_t position, int64_t eta_us,
+                 int64_t now_us);
 void ring_prefill(struct ring *r, int32_t done, int32_t total);
 /* at_us: mono_us of the step that emitted it (for latency measurements).
  * chosen and top[0..top_n) are read only when top_n of ring_new is > 0. */

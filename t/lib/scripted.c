@@ -195,7 +195,7 @@ static int64_t round_of_all(struct scripted *s, bool held)
         if (p->running)
             running++;
         else
-            ring_queued(p->job->ring, place++);
+            ring_queued(p->job->ring, place++, -1, now);
         due = p->running && !held ? p->due_us : 0;
         if (p->job->deadline_us && (!due || p->job->deadline_us < due))
             due = p->job->deadline_us;

@@ -126,11 +126,12 @@ int main(void)
     int64_t t0;
 
     ring_on_wake(r, count, &wakes);
-    ring_queued(r, 5);
-    ring_queued(r, 4);
+    ring_queued(r, 5, -1, 1);
+    ring_queued(r, 4, 2000, 3);
     ring_wake(r);
     ring_look(r, &v);
     is_int(v.queue_position, 4, "only the newest queue position matters");
+    ok(v.queue_eta_us == 2000 && v.queue_told_us == 3, "and its estimate");
     ring_token(r, 7, 0, 0, NULL);
     ring_token(r, 8, 0, 0, NULL);
     ring_end(r, &end);

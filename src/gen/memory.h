@@ -1,0 +1,62 @@
+/*
+ * gen/memory.h - the accounts: who holds how many bytes, and how many there
+ * may be.
+ *
+ * Everything large is counted in a class by whoever allocates it. `ceiling`
+ * is what may be held between requests, `peak` what may be held at any time.
+ * Counts are upper bounds of what is resident; what nobody counts (code,
+ * stacks, the allocator's rest) is MEM_OTHER, set from the system's own
+ * figure by memory_sample.
+ *
+ * Threads: any; every count is one atomic.
+ */
+#ifndef GEN_MEMORY_H
+#define GEN_MEMORY_H
+
+#include "base/err.h"
+#include <stdatomic.h>
+
+enum mem_class {
+    MEM_WEIGHTS,   /* mapped files included */
+    MEM_KV,        /* pages that sequences use */
+    MEM_PREFIX,    /* pages that only the prefix tree holds */
+    MEM_STATE,     /* snapshots of recurrent layers */
+    MEM_FREE,      /* pages that nobody uses and the system has not back */
+    MEM_WORKSPACE, /* activations, logits, sampler */
+    MEM_REQUESTS,  /* bodies, prompts, rings, replies of requests under way */
+    MEM_SPOOL,     /* bytes on their way to and from the disk */
+    MEM_VISION,
+    MEM_EXPERTS,
+    MEM_OTHER,
+    MEM_CLASSES
+};
+
+struct memory {
+    size_t ceiling, peak, slack;       /* bytes, constant */
+    _Atomic size_t bytes[MEM_CLASSES];
+};
+
+/* peak 0: nine tenths of what this machine or its cgroup (v1 or v2) allows;
+ * ceiling 0: nine tenths of the peak; slack: bytes of free pages that may be
+ * kept. Errors: ST_INVALID (where: "mem-ceiling", over the peak). */
+enum st memory_init(struct memory *m, size_t ceiling, size_t peak,
+                    size_t slack, struct err *e) MUST_CHECK;
+const char *mem_class_name(enum mem_class c); /* "weights", "kv", ... */
+
+void memory_set(struct memory *m, enum mem_class c, size_t bytes);
+size_t memory_held(const struct memory *m);       /* all classes */
+/* Add to MEM_REQUESTS if everything stays under the peak; false: nothing was
+ * added. Give back with the same number. */
+bool memory_reserve(struct memory *m, size_t bytes) MUST_CHECK;
+void memory_unreserve(struct memory *m, size_t bytes);
+/* MEM_OTHER = resident bytes of this process - all other classes, not below
+ * 0. Once a second, by one thread. */
+void memory_sample(struct memory *m);
+
+/* "peak 512 MiB: weights 200, kv 250, ..." for errors and logs. */
+void memory_words(const struct memory *m, char *out, size_t cap);
+
+/* What this machine or this process's cgroup allows; 0: not known. */
+size_t memory_limit_here(void);
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * kv/spool.h - the disk tier: KV pages and states in a folder.
+ *
+ * One file an entry: everything it depends on, all units from the start, the
+ * bytes, a sum over all of it. An entry is found by a digest of its units and
+ * believed only when name, kind, length, sum and every unit agree; whatever
+ * does not is removed and was never there. Files are written under another
+ * name and renamed. A full or unreadable disk makes the spool miss, never
+ * fail: `failures` counts.
+ *
+ * The folder survives restarts; at the start a thread reads which files are
+ * there. Over `max_bytes` the entries that were not used for longest go, and
+ * those older than `ttl_s` go always. Files of another model or format are
+ * never read; they age like the others.
+ *
+ * The units are what people wrote: the folder is 0700, files are 0600, and
+ * their retention is ttl_s.
+ *
+ * Threads: one of its own, which does all work with files. The calls below
+ * are for one thread (the engine's) and never wait for the disk.
+ */
+#ifndef KV_SPOOL_H
+#define KV_SPOOL_H
+
+#include "base/err.h"
+
+struct spool;      /* opaque */
+struct spool_read; /* opaque: one entry on its way */
+
+enum spool_kind { SPOOL_PAGE = 1, SPOOL_STATE = 2 };
+
+struct spool_config {
+    const char *dir;       /* made when missing (its parent is there) */
+    uint64_t max_bytes;    /* of all files together */
+    int64_t ttl_s;         /* since the last use; 0: no limit */
+    size_t queue_bytes;    /* waiting to be written; more is refused */
+    /* a read or a write has ended; from the spool's thread, only signals */
+    void (*wake)(void *arg);
+    void *arg;
+};
+
+/* Errors: ST_IO (the folder cannot be made or is not ours alone), ST_INVALID,
+ * ST_NOMEM. */
+enum st spool_open(struct spool **out, const struct spool_config *c,
+                   struct err *e) MUST_CHECK;
+/* Writes what waits, for at most `ms`, then ends. NULL ok. */
+void spool_close(struct spool *s, int64_t ms);
+
+/* Everything that bytes depend on besides the units: model file, adapter,
+ * kernel set, cache type, layout. At most 95 bytes of printable ASCII. */
+struct spool_key {
+    const char *what;
+    enum spool_kind kind;
+    const int32_t *units; /* [n] from the start */
+    int32_t n;            /* 1 to 2^24 */
+};
+
+/* Is there such an entry, as far as the index knows? No file is touched. */
+bool spool_has(const struct spool *s, const struct spool_key *k);
+
+/*
+ * Write behind: takes `blob` (malloc'd, `bytes` long) when it returns true.
+ * False, and not taken: the queue is full, it is there already or under way,
+ * or one entry is larger than the cap.
+ */
+bool spool_put(struct spool *s, const struct spool_key *k, void *blob,
+               size_t bytes) MUST_CHECK;
+
+/* Start to read an entry that should be `bytes` long. NULL when there is
+ * none or no memory. */
+struct spool_read *spool_get(struct spool *s, const struct spool_key *k,
+                             size_t bytes);
+enum spool_state { SPOOL_PENDING, SPOOL_READY, SPOOL_MISSING };
+/* SPOOL_READY: *blob is the caller's to free, all of it verified. The read is
+ * gone after READY and MISSING. */
+enum spool_state spool_poll(struct spool *s, struct spool_read *r,
+                            void **blob);
+void spool_forget(struct spool *s, struct spool_read *r); /* NULL ok */
+
+struct spool_stats {
+    bool ready;              /* the folder has been read */
+    uint64_t entries, bytes, max_bytes;
+    uint64_t queued_bytes;   /* to be written */
+    uint64_t writes, reads, misses; /* misses: asked for, not to be believed
+                                     * or gone */
+    uint64_t removed;        /* by cap and age */
+    uint64_t failures;       /* the system said no */
+};
+void spool_stats(struct spool *s, struct spool_stats *out); /* any thread */
+
+#endif
