@@ -13,7 +13,7 @@ libp_kernels_a_SOURCES = \
 	kernels/cpu/body_wide.h kernels/cpu/body_decode.h \
 	kernels/cpu/pack.c kernels/cpu/pack.h kernels/cpu/ref.c \
 	kernels/cpu/dispatch.c kernels/cpu/ops.c kernels/cpu/ops_attend.c \
-	kernels/cpu/ops_mm.c kernels/cpu/ops_pack.c kernels/cpu/ops_ready.c \
+	kernels/cpu/ops_kv.c kernels/cpu/ops_mm.c kernels/cpu/ops_pack.c kernels/cpu/ops_ready.c \
 	kernels/cpu/quant.c kernels/cpu/quant.h \
 	kernels/cpu/pool.c kernels/cpu/pool.h
 if X86_64

@@ -264,6 +264,9 @@ t_unit_api_think_LDADD = $(t_unit_api_fields_LDADD)
 # products against double precision
 unit_tests += t/unit/kernels_f64
 t_unit_kernels_f64_LDADD = $(P_KERN_LIBS) libp_base.a
+# whole pages of the cache
+unit_tests += t/unit/kernels_kv
+t_unit_kernels_kv_LDADD = $(P_KERN_LIBS) libp_base.a
 # how surprised a model is by a text: a tool of the Perl tests
 check_PROGRAMS += t/unit/perplexity_tool
 t_unit_perplexity_tool_LDADD = $(P_ENGINE_LIBS)

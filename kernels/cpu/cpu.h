@@ -125,10 +125,22 @@ void *cpu_room(void **heap, size_t bytes);
 extern const struct kern_ops cpu_ops;                      /* ops.c */
 void cpu_matmul(struct kern *k, const struct kern_mm *m);  /* ops_mm.c */
 void cpu_attention(struct kern *k, const struct kern_attention *a);
+void cpu_kv_copy(struct kern *k, const struct kern_kv *kv, int32_t dst,
+                 int32_t src);                             /* ops_kv.c */
+void cpu_kv_read(struct kern *k, const struct kern_kv *kv, int32_t page,
+                 void *dst);
+void cpu_kv_write(struct kern *k, const struct kern_kv *kv, int32_t page,
+                  const void *src);
+void cpu_kv_drop(struct kern *k, const struct kern_kv *kv,
+                 const int32_t *pages, int32_t n);
 size_t cpu_pack_bytes(struct kern *k, enum kern_type type, int32_t rows,
                       int32_t cols);                       /* ops_pack.c */
 void cpu_pack(struct kern *k, void *dst, const void *src, enum kern_type type,
               int32_t rows, int32_t cols);
+
+/* ops_kv.c: bytes from a page to the next, in k and in v; page `top` is
+ * checked to be there. */
+size_t cpu_kv_run(const struct kern_kv *kv, int32_t top);
 
 /*
  * ops_ready.c: rows normed (w not NULL) and rounded (cols of quantised

@@ -14,7 +14,7 @@
 #endif
 
 #define ALIGN 64
-/* From here on memory comes from mmap: zeroed lazily, huge pages welcome. */
+/* From here on memory comes from mmap: zeroed lazily. */
 #define MAP_FROM ((size_t)1 << 20)
 
 #ifdef HAVE_X86_64
@@ -222,7 +222,8 @@ static bool get_mapped(struct kern_buf *b, size_t bytes)
     if (p == MAP_FAILED)
         return false;
 #ifdef MADV_HUGEPAGE
-    (void)madvise(p, bytes, MADV_HUGEPAGE);
+    (void)madvise(p, bytes, b->cls == KERN_KV ? MADV_NOHUGEPAGE
+                                              : MADV_HUGEPAGE);
 #endif
     b->p = p;
     b->mapped = bytes;

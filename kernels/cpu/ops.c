@@ -202,6 +202,10 @@ const struct kern_ops cpu_ops = {
     .embed = op_embed,
     .matmul = cpu_matmul,
     .attention = cpu_attention,
+    .kv_copy = cpu_kv_copy,
+    .kv_read = cpu_kv_read,
+    .kv_write = cpu_kv_write,
+    .kv_drop = cpu_kv_drop,
     .gather_out = op_gather_out,
     .read_logits = op_read_logits,
 };

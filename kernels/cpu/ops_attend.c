@@ -16,7 +16,7 @@ struct att_job {
     const float *val;
     const float *q_norm, *k_norm; /* or NULL */
     const float *cs;              /* [n][dims] */
-    uint8_t *k, *v;               /* this layer */
+    uint8_t *k, *v;               /* this layer in page 0 */
     size_t head, page;            /* bytes of a head's part and of a page */
     enum kern_type type;
     int32_t heads, kv_heads, group, head_dim, dims, neox;
@@ -236,18 +236,14 @@ static void make_blocks(struct cpu *c, int32_t most)
     c->block_rows = most;
 }
 
-/* Where a layer begins. */
+/* Where a layer begins in a page. */
 static size_t layer_at(const struct cpu *c, const struct kern_kv *kv,
                        int32_t layer, struct att_job *j)
 {
-    size_t all;
-
+    BUG_ON(layer < 0 || layer >= kv->layers);
     j->head = kern_kv_head_bytes(kv->type, kv->head_dim);
-    j->page = cpu_zu(kv->kv_heads) * j->head;
-    BUG_ON(layer < 0 || layer >= kv->layers || c->top_page >= kv->pages);
-    BUG_ON(!mem_mul(&all, j->page * cpu_zu(kv->pages), cpu_zu(kv->layers)));
-    BUG_ON(all > kv->k->bytes || all > kv->v->bytes);
-    return cpu_zu(layer) * cpu_zu(kv->pages) * j->page;
+    j->page = cpu_kv_run(kv, c->top_page);
+    return cpu_zu(layer) * cpu_zu(kv->kv_heads) * j->head;
 }
 
 static void add(struct att_job *j, pool_fn *fn, int32_t items, int32_t per)
