@@ -281,4 +281,8 @@ fuzz_tests += t/fuzz/pack_cache
 t_fuzz_pack_cache_SOURCES = t/fuzz/pack_cache.c $(fuzz_main)
 t_fuzz_pack_cache_LDADD = $(P_ENGINE_LIBS)
 t_fuzz_pack_cache_LDFLAGS = $(fuzz_ldflags)
+# the prefix tree; every allocation of it fails once
+unit_tests += t/unit/kv_tree
+t_unit_kv_tree_LDADD = libp_kv.a libp_base.a
+t_unit_kv_tree_LDFLAGS = -Wl,--wrap=calloc -Wl,--wrap=realloc
 check_PROGRAMS += $(unit_tests)

@@ -21,9 +21,17 @@ int32_t kv_pages_take(struct kv_pages *p) MUST_CHECK;
 void kv_pages_ref(struct kv_pages *p, int32_t page);
 void kv_pages_unref(struct kv_pages *p, int32_t page);
 
+uint32_t kv_pages_refs(const struct kv_pages *p, int32_t page);
+
+/* The prefix tree's reference, at most one a page: the same as ref and unref,
+ * and counted apart, so that who looks knows what only the tree holds. */
+void kv_pages_hold(struct kv_pages *p, int32_t page);
+void kv_pages_let(struct kv_pages *p, int32_t page);
+
 size_t kv_pages_total(const struct kv_pages *p);
 size_t kv_pages_used(const struct kv_pages *p);
 size_t kv_pages_left(const struct kv_pages *p); /* total without used */
+size_t kv_pages_idle(const struct kv_pages *p); /* used by the tree alone */
 size_t kv_pages_bytes(const struct kv_pages *p); /* of the used ones */
 
 #endif

@@ -75,8 +75,9 @@ int32_t kv_tree_look(const struct kv_tree *t, int32_t root,
  * These rows exist: pages[i] holds units i * KV_PAGE and on. What the tree
  * does not have it takes a reference to; where it has the page already, the
  * caller's stays the caller's alone. A last page with n % KV_PAGE rows is
- * taken too: its owner writes to it no more. Without memory less is known
- * afterwards, never something wrong.
+ * taken too (not with need_state: nobody could continue in it): its owner
+ * writes to it no more. Without memory less is known afterwards, never
+ * something wrong.
  */
 void kv_tree_insert(struct kv_tree *t, int32_t root, const int32_t *units,
                     int32_t n, const int32_t *pages);
@@ -90,7 +91,9 @@ bool kv_tree_put_state(struct kv_tree *t, int32_t root, const int32_t *units,
 /* Evict until `pages` pages came free or nothing is left that would free
  * one. Returns how many came free. */
 size_t kv_tree_evict(struct kv_tree *t, size_t pages);
-/* The same for bytes of states. */
+/* The same, only pages that are on disk: one read brings them back. */
+size_t kv_tree_evict_disk(struct kv_tree *t, size_t pages);
+/* The same for bytes of states, oldest use first. */
 size_t kv_tree_evict_states(struct kv_tree *t, size_t bytes);
 /* Everything that no sequence uses. */
 void kv_tree_clear(struct kv_tree *t);
@@ -105,7 +108,8 @@ int32_t kv_node_rows(const struct kv_node *n);  /* from the start, its own
                                                  * page included */
 /* All units from the start; out has kv_node_rows. */
 void kv_node_units(const struct kv_node *n, int32_t *out);
-/* It is on disk (or not any more). Only eviction asks. */
+/* It is on disk (or not any more). Only eviction asks. What is there counts
+ * as offered. */
 void kv_node_on_disk(struct kv_node *n, bool yes);
 /* The node of these full pages, NULL: not known. */
 struct kv_node *kv_tree_find(struct kv_tree *t, int32_t root,
