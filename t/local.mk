@@ -285,4 +285,12 @@ t_fuzz_pack_cache_LDFLAGS = $(fuzz_ldflags)
 unit_tests += t/unit/kv_tree
 t_unit_kv_tree_LDADD = libp_kv.a libp_base.a
 t_unit_kv_tree_LDFLAGS = -Wl,--wrap=calloc -Wl,--wrap=realloc
+
+# kv: the disk tier
+unit_tests += t/unit/kv_spool
+t_unit_kv_spool_LDADD = libp_kv.a libp_base.a
+fuzz_tests += t/fuzz/spool
+t_fuzz_spool_SOURCES = t/fuzz/spool.c $(fuzz_main)
+t_fuzz_spool_LDADD = libp_kv.a libp_base.a
+t_fuzz_spool_LDFLAGS = $(fuzz_ldflags)
 check_PROGRAMS += $(unit_tests)

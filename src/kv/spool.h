@@ -5,19 +5,23 @@
  * bytes, a sum over all of it. An entry is found by a digest of its units and
  * believed only when name, kind, length, sum and every unit agree; whatever
  * does not is removed and was never there. Files are written under another
- * name and renamed. A full or unreadable disk makes the spool miss, never
- * fail: `failures` counts.
+ * name and renamed; nothing is synced, for half a file fails its sum. A full
+ * or unreadable disk makes the spool miss, never fail: `failures` counts, and
+ * after one nothing is written for a minute.
  *
  * The folder survives restarts; at the start a thread reads which files are
  * there. Over `max_bytes` the entries that were not used for longest go, and
- * those older than `ttl_s` go always. Files of another model or format are
- * never read; they age like the others.
+ * those older than `ttl_s` go always (a file's time is its last use). Files
+ * of another model or format are never read; they age like the others. What
+ * has no name of ours is never touched.
  *
  * The units are what people wrote: the folder is 0700, files are 0600, and
  * their retention is ttl_s.
  *
  * Threads: one of its own, which does all work with files. The calls below
- * are for one thread (the engine's) and never wait for the disk.
+ * are for one thread (the engine's) and never wait for the disk. Its lock is
+ * held for memory only, and no other is taken under it. A call costs one pass
+ * over the key's units.
  */
 #ifndef KV_SPOOL_H
 #define KV_SPOOL_H
@@ -31,19 +35,22 @@ enum spool_kind { SPOOL_PAGE = 1, SPOOL_STATE = 2 };
 
 struct spool_config {
     const char *dir;       /* made when missing (its parent is there) */
-    uint64_t max_bytes;    /* of all files together */
+    uint64_t max_bytes;    /* of all files together, in blocks of 4 KiB */
     int64_t ttl_s;         /* since the last use; 0: no limit */
     size_t queue_bytes;    /* waiting to be written; more is refused */
-    /* a read or a write has ended; from the spool's thread, only signals */
+    /* a read or a write has ended; from the spool's thread, only signals;
+     * may be NULL */
     void (*wake)(void *arg);
     void *arg;
 };
 
-/* Errors: ST_IO (the folder cannot be made or is not ours alone), ST_INVALID,
- * ST_NOMEM. */
+/* Errors: ST_IO (the folder cannot be made or is not ours alone: our user's,
+ * mode 0700), ST_INVALID, ST_NOMEM. */
 enum st spool_open(struct spool **out, const struct spool_config *c,
                    struct err *e) MUST_CHECK;
-/* Writes what waits, for at most `ms`, then ends. NULL ok. */
+/* Writes what waits, for at most `ms` and the call of the system that is
+ * under way, then ends. Reads that were not polled to their end are gone with
+ * it. NULL ok. */
 void spool_close(struct spool *s, int64_t ms);
 
 /* Everything that bytes depend on besides the units: model file, adapter,
@@ -60,8 +67,9 @@ bool spool_has(const struct spool *s, const struct spool_key *k);
 
 /*
  * Write behind: takes `blob` (malloc'd, `bytes` long) when it returns true.
- * False, and not taken: the queue is full, it is there already or under way,
- * or one entry is larger than the cap.
+ * False, and not taken: the queue is full (units and blob count), it is there
+ * already or under way, one entry is larger than the cap or the queue, the
+ * disk said no within the last minute, or no memory.
  */
 bool spool_put(struct spool *s, const struct spool_key *k, void *blob,
                size_t bytes) MUST_CHECK;

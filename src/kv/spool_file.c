@@ -1,0 +1,207 @@
+#include "kv/spool_file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sum.h"
+
+#define FILE_VERSION 1u
+#define LANES 4
+#define HEX 32
+
+struct head {
+    char magic[8];
+    uint32_t version, order; /* order: the number 1, as this machine has it */
+    uint32_t kind, units;
+    uint64_t blob_bytes;
+    char what[SPOOL_WHAT];
+    uint64_t sum; /* of the whole file, this field zero */
+    uint64_t zero[7];
+};
+_Static_assert(sizeof(struct head) == SPOOL_HEAD, "the head is 192 bytes");
+
+/* --- keys and names ------------------------------------------------------- */
+
+bool spool_key_ok(const struct spool_key *k)
+{
+    size_t n = strnlen(k->what, SPOOL_WHAT);
+
+    if (n >= SPOOL_WHAT || k->n < 1 || k->n > SPOOL_UNITS ||
+        (k->kind != SPOOL_PAGE && k->kind != SPOOL_STATE))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (k->what[i] < 32 || k->what[i] > 126)
+            return false;
+    return true;
+}
+
+/* sum_step, where the compiler sees it: units are digested on the engine's
+ * thread, all of a prompt for each of its pages. */
+static inline uint64_t step(uint64_t h, uint64_t v)
+{
+    h ^= v;
+    return (h << 29 | h >> 35) * 0x9e3779b97f4a7c15u;
+}
+
+/* Two sums over the same words, of unlike order. */
+static void digest_bytes(uint64_t h[2 * LANES], const void *p, size_t n)
+{
+    const uint8_t *s = p;
+
+    while (n) {
+        uint64_t v[LANES] = {0};
+        size_t take = n < sizeof(v) ? n : sizeof(v);
+
+        memcpy(v, s, take);
+        for (int i = 0; i < LANES; i++) {
+            h[i] = step(h[i], v[i]);
+            h[LANES + i] = step(h[LANES + i], ~v[LANES - 1 - i]);
+        }
+        s += take;
+        n -= take;
+    }
+}
+
+struct spool_digest spool_digest_of(const struct spool_key *k)
+{
+    uint64_t h[2 * LANES];
+    struct spool_digest d;
+
+    for (int i = 0; i < 2 * LANES; i++)
+        h[i] = 0x3c6ef372fe94f82bu + (uint64_t)i;
+    digest_bytes(h, k->what, strnlen(k->what, SPOOL_WHAT));
+    digest_bytes(h, k->units, (size_t)k->n * sizeof(*k->units));
+    d.v[0] = d.v[1] = (uint64_t)k->n << 8 | (uint64_t)k->kind;
+    for (int i = 0; i < LANES; i++) {
+        d.v[0] = step(d.v[0], h[i] ^ h[i] >> 32);
+        d.v[1] = step(d.v[1], h[LANES + i] ^ h[LANES + i] >> 32);
+    }
+    d.v[0] ^= d.v[0] >> 32;
+    d.v[1] ^= d.v[1] >> 32;
+    return d;
+}
+
+static const char *const suffix[] = {
+    [SPOOL_NAME_ENTRY] = ".kv",
+    [SPOOL_NAME_TMP] = ".tmp",
+};
+
+void spool_name_write(const struct spool_digest *d, enum spool_name kind,
+                      char out[SPOOL_NAME_BYTES])
+{
+    snprintf(out, SPOOL_NAME_BYTES, "%016" PRIx64 "%016" PRIx64 "%s", d->v[0],
+             d->v[1], suffix[kind]);
+}
+
+enum spool_name spool_name_parse(const char *name, struct spool_digest *d)
+{
+    *d = (struct spool_digest){{0, 0}};
+    for (int i = 0; i < HEX; i++) {
+        char c = name[i];
+        uint64_t v;
+
+        if (c >= '0' && c <= '9')
+            v = (uint64_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            v = (uint64_t)(c - 'a' + 10);
+        else /* the end of a short name too */
+            return SPOOL_NAME_OTHER;
+        d->v[i / 16] = d->v[i / 16] << 4 | v;
+    }
+    if (!strcmp(name + HEX, suffix[SPOOL_NAME_ENTRY]))
+        return SPOOL_NAME_ENTRY;
+    if (!strcmp(name + HEX, suffix[SPOOL_NAME_TMP]))
+        return SPOOL_NAME_TMP;
+    return SPOOL_NAME_OTHER;
+}
+
+/* --- bytes ---------------------------------------------------------------- */
+
+static bool pad(size_t *out, size_t n)
+{
+    if (!mem_add(out, n, SPOOL_ALIGN - 1))
+        return false;
+    *out &= ~(size_t)(SPOOL_ALIGN - 1);
+    return true;
+}
+
+bool spool_form_make(struct spool_form *f, const struct spool_key *k,
+                     size_t bytes)
+{
+    struct head h = {.magic = "penspool", .version = FILE_VERSION, .order = 1};
+    size_t units;
+
+    *f = (struct spool_form){0};
+    if (!spool_key_ok(k) || !bytes ||
+        !pad(&units, (size_t)k->n * sizeof(*k->units)) ||
+        !pad(&f->blob_padded, bytes) ||
+        !mem_add(&f->head_n, sizeof(h), units) ||
+        !mem_add(&f->file_n, f->head_n, f->blob_padded) ||
+        f->file_n > (size_t)INT64_MAX)
+        return false;
+    f->head = mem_try(f->head_n);
+    if (!f->head)
+        return false;
+    f->blob_n = bytes;
+    h.kind = (uint32_t)k->kind;
+    h.units = (uint32_t)k->n;
+    h.blob_bytes = bytes;
+    memcpy(h.what, k->what, strlen(k->what));
+    memcpy(f->head, &h, sizeof(h));
+    memcpy(f->head + sizeof(h), k->units, (size_t)k->n * sizeof(*k->units));
+    return true;
+}
+
+void spool_form_release(struct spool_form *f)
+{
+    free(f->head);
+    *f = (struct spool_form){0};
+}
+
+/* tail: the last 64 bytes of the file when blob_n is no multiple of that. */
+static uint64_t sum_of(const struct spool_form *f, const uint8_t *head,
+                       const uint8_t *blob, const uint8_t *tail)
+{
+    struct head h;
+    uint64_t sum;
+
+    memcpy(&h, head, sizeof(h));
+    h.sum = 0;
+    sum = sum64((const uint8_t *)&h, sizeof(h));
+    sum = sum_step(sum, sum64(head + sizeof(h), f->head_n - sizeof(h)));
+    sum = sum_step(sum, sum64(blob, f->blob_n & ~(size_t)(SPOOL_ALIGN - 1)));
+    if (f->blob_n % SPOOL_ALIGN)
+        sum = sum_step(sum, sum64(tail, SPOOL_ALIGN));
+    return sum ^ sum >> 32;
+}
+
+void spool_form_seal(struct spool_form *f, const uint8_t *blob)
+{
+    size_t whole = f->blob_n & ~(size_t)(SPOOL_ALIGN - 1);
+    uint8_t tail[SPOOL_ALIGN] = {0};
+    struct head h;
+
+    if (f->blob_n > whole)
+        memcpy(tail, blob + whole, f->blob_n - whole);
+    memcpy(&h, f->head, sizeof(h));
+    h.sum = sum_of(f, f->head, blob, tail);
+    memcpy(f->head, &h, sizeof(h));
+}
+
+bool spool_form_is(const struct spool_form *f, const uint8_t *head,
+                   const uint8_t *blob)
+{
+    struct head want, got;
+
+    memcpy(&want, f->head, sizeof(want));
+    memcpy(&got, head, sizeof(got));
+    want.sum = got.sum;
+    return !memcmp(&want, &got, sizeof(got)) &&
+           !memcmp(f->head + sizeof(got), head + sizeof(got),
+                   f->head_n - sizeof(got)) &&
+           got.sum == sum_of(f, head, blob,
+                             blob + f->blob_padded - SPOOL_ALIGN);
+}
