@@ -293,4 +293,9 @@ fuzz_tests += t/fuzz/spool
 t_fuzz_spool_SOURCES = t/fuzz/spool.c $(fuzz_main)
 t_fuzz_spool_LDADD = libp_kv.a libp_base.a
 t_fuzz_spool_LDFLAGS = $(fuzz_ldflags)
+
+# how long somebody who waits will wait
+unit_tests += t/unit/engine_eta
+t_unit_engine_eta_LDADD = $(P_ENGINE_LIBS)
+
 check_PROGRAMS += $(unit_tests)

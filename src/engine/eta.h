@@ -8,11 +8,17 @@
  * limit. With fewer than ETA_FEW of them: the median time that requests which
  * ran as long as it still had to run; with fewer than ETA_FEW of those too,
  * nothing is known and only positions are told.
+ * With n running at once, which comes free j-th (by their medians) is told by
+ * the quantile (j - 1/4) / n of its lengths in place of the quartile, and by
+ * two thirds of that in place of the median: the first of four comes free long
+ * before three of four times would.
  * A waiter gets the slot that comes free first, in queue order; each one
  * before it then holds that slot for its own prompt and the median of what
  * its kind writes (spec tandem.md 5.1).
  *
- * Engine thread only; times in microseconds, handed in.
+ * Engine thread only; times in microseconds, handed in. An estimate sorts a
+ * few hundred numbers twice for every running request: once a second, say,
+ * not in every step.
  */
 #ifndef ENGINE_ETA_H
 #define ENGINE_ETA_H
@@ -52,8 +58,9 @@ void eta_finished(struct eta *e, int32_t kind, int32_t wrote,
 void eta_prefill(struct eta *e, int32_t rows, int64_t took_us);
 void eta_decode(struct eta *e, int64_t took_us);
 
-/* slots: that may run together, at least 1; those that are free count as
- * free now. scratch: [slots] */
+/* kind: 0 and up to ETA_KINDS - 1. slots: that may run together, at least 1;
+ * those that are free count as free now, who runs beyond them (side lane,
+ * last in run) counts for nothing. scratch: [2 * slots] */
 void eta_estimate(const struct eta *e, const struct eta_run *run, int32_t n_run,
                   struct eta_wait *wait, int32_t n_wait, int32_t slots,
                   int64_t *scratch);

@@ -4,6 +4,7 @@ libp_engine_a_SOURCES = \
 	src/engine/engine.c src/engine/engine.h \
 	src/engine/sched.c src/engine/sched.h \
 	src/engine/seq.c src/engine/seq.h \
+	src/engine/eta.c src/engine/eta.h \
 	src/engine/sample.c src/engine/sample.h \
 	src/engine/row.c src/engine/row.h \
 	src/engine/penalty.c src/engine/penalty.h \
