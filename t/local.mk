@@ -298,4 +298,7 @@ t_fuzz_spool_LDFLAGS = $(fuzz_ldflags)
 unit_tests += t/unit/engine_eta
 t_unit_engine_eta_LDADD = $(P_ENGINE_LIBS)
 
+# the accounts of memory
+unit_tests += t/unit/gen_memory
+t_unit_gen_memory_LDADD = libp_gen.a libp_base.a
 check_PROGRAMS += $(unit_tests)

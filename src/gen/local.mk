@@ -3,6 +3,7 @@ noinst_LIBRARIES += libp_gen.a
 libp_gen_a_SOURCES = \
 	src/gen/gen.c src/gen/gen.h \
 	src/gen/ring.c src/gen/ring.h \
+	src/gen/memory.c src/gen/memory.h \
 	src/gen/guide.c src/gen/guide.h \
 	src/gen/guide_choice.c src/gen/guide_pattern.c src/gen/guide_both.c \
 	src/gen/guide_think.c src/gen/guide_think.h \

@@ -36,7 +36,7 @@ struct memory {
     _Atomic size_t bytes[MEM_CLASSES];
 };
 
-/* peak 0: nine tenths of what this machine or its cgroup (v1 or v2) allows;
+/* peak 0: nine tenths of memory_limit_here, where that is not known, no limit;
  * ceiling 0: nine tenths of the peak; slack: bytes of free pages that may be
  * kept. Errors: ST_INVALID (where: "mem-ceiling", over the peak). */
 enum st memory_init(struct memory *m, size_t ceiling, size_t peak,
@@ -56,7 +56,11 @@ void memory_sample(struct memory *m);
 /* "peak 512 MiB: weights 200, kv 250, ..." for errors and logs. */
 void memory_words(const struct memory *m, char *out, size_t cap);
 
-/* What this machine or this process's cgroup allows; 0: not known. */
+/* What this machine or this process's cgroup allows, whichever is less: the
+ * memory there is, memory.max and memory.high (version 2) or
+ * memory.limit_in_bytes (1) of the cgroup and all above it that can be seen;
+ * 0: not known. `root` is put before the system's paths, for tests. */
 size_t memory_limit_here(void);
+size_t memory_limit_in(const char *root);
 
 #endif
