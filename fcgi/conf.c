@@ -1,5 +1,6 @@
 #include "fcgi/conf.h"
 
+#include "acct/limits.h"
 #include "api/cors.h"
 #include "base/buf.h"
 #include "base/log.h"
@@ -92,6 +93,14 @@ static const struct key keys[] = {
      "requests that may wait; more are answered 503"},
     {"queue-timeout", K_INT, AT(queue_timeout), "120", 0, 604800, "SECONDS",
      "longest wait of a request that is not streamed, then 429; 0: none"},
+    {"limit-requests", K_INT, AT(limit_requests), "0", 0, LIMIT_MAX, "N",
+     "requests per minute of a key that has no limit of its own; 0: none"},
+    {"limit-tokens", K_INT, AT(limit_tokens), "0", 0, LIMIT_MAX, "N",
+     "tokens per minute of such a key, prompts and answers; 0: none"},
+    {"limit-tokens-day", K_INT, AT(limit_tokens_day), "0", 0, LIMIT_MAX, "N",
+     "tokens per day (UTC) of such a key; 0: none"},
+    {"limit-concurrent", K_INT, AT(limit_concurrent), "0", 0, LIMIT_MAX, "N",
+     "requests of such a key at a time; 0: none"},
     {"default-max-tokens", K_INT, AT(default_max_tokens), "4096", 1, 16777216,
      "TOKENS", "answer limit of requests that give none"},
     {"body-max", K_BYTES, AT(body_max), "64m", 1024, 1 << 30, "BYTES",

@@ -22,6 +22,8 @@ struct conf {
     int64_t socket_mode;       /* permission bits */
     int64_t threads, parallel, side_slots, context, max_queue;
     int64_t queue_timeout;     /* seconds, 0: none */
+    int64_t limit_requests, limit_tokens; /* of each key, per minute; 0: none */
+    int64_t limit_tokens_day, limit_concurrent;
     int64_t mem_ceiling, mem_peak, mem_slack; /* bytes; 0: auto */
     char *spool;               /* a folder, or "off" */
     int64_t spool_max;         /* bytes */

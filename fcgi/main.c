@@ -6,6 +6,7 @@
  * one per engine, the database writer. All signals are blocked everywhere
  * and read here, before FCGX_Init can install handlers that swallow SIGTERM.
  */
+#include "acct/limits.h"
 #include "api/api.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -34,6 +35,7 @@ struct daemon {
     struct db_writer *db;
     struct ledger *ledger;
     struct keys *keys;
+    struct limits *limits;
     struct wire *wire;
     struct api *api;
     struct writer writer;
@@ -88,6 +90,12 @@ static struct listen_config listen_settings(const struct conf *c)
 
 static enum st open_store(struct daemon *d, struct err *e)
 {
+    const struct limit_set limits = {
+        .requests = d->conf.limit_requests,
+        .tokens = d->conf.limit_tokens,
+        .tokens_day = d->conf.limit_tokens_day,
+        .concurrent = d->conf.limit_concurrent,
+    };
     size_t died = 0;
     enum st st = db_writer_open(&d->db, d->conf.db, DB_QUEUE_MAX, e);
 
@@ -95,6 +103,8 @@ static enum st open_store(struct daemon *d, struct err *e)
         st = ledger_open(&d->ledger, d->db, &died, e);
     if (!st)
         st = keys_open(&d->keys, d->conf.db, e);
+    if (!st)
+        st = limits_open(&d->limits, d->conf.db, &limits, epoch_ms(), e);
     if (!st && died)
         log_warn("ledger", "rows_of_a_dead_daemon=%zu", died);
     return st;
@@ -107,6 +117,7 @@ static enum st open_api(struct daemon *d, struct err *e)
         .catalog = wire_catalog(d->wire),
         .keys = d->keys,
         .ledger = d->ledger,
+        .limits = d->limits,
         .writer = d->db,
         .body_max = (uint64_t)c->body_max,
         .default_max_tokens = (int32_t)c->default_max_tokens,
@@ -262,6 +273,7 @@ static void stop(struct daemon *d)
     db_writer_close(d->db, DB_CLOSE_MS);
     ledger_free(d->ledger); /* queued posts point into it until here */
     api_free(d->api);
+    limits_close(d->limits);
     keys_close(d->keys);
     wire_close(d->wire);
     front_release(&d->front);

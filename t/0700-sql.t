@@ -60,6 +60,18 @@ SKIP: {
     skip "penstock has no key command", 1 if $out =~ /no command/;
     is((sqlite("$dir/made.db", ".schema\n"))[1], $schema,
         'penstock makes the same schema');
+    # One of each earlier version, with a key, becomes the same.
+    for my $n (1 .. $#migrations) {
+        my $old = "$dir/old$n.db";
+        sqlite($old, join '', map { slurp($_) } @migrations[ 0 .. $n - 1 ]);
+        sqlite($old, "INSERT INTO api_key (name, prefix, hash, created_ms)
+            VALUES ('old', 'pk-old', zeroblob(32), 1);");
+        qx('$penstock' key add new --db '$old' 2>&1);
+        is((sqlite($old, ".schema\n"))[1], $schema,
+            "a database of version $n gets the same schema");
+        like qx('$penstock' key list --db '$old'), qr/^old .*\nnew /m,
+            'and keeps its keys';
+    }
 }
 
 for my $file (@queries) {

@@ -79,12 +79,39 @@ is $rc, 1, 'once';
 ($rc, $out) = run(qw(key list));
 like $out, qr/^alice +pk-\S{8} +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +\d{4}/m,
     'the list has the revoked one';
-like $out, qr/^bob +pk-\S{8} +[\d: -]+ +-$/m, 'and the live one';
+like $out, qr/^bob +pk-\S{8} +[\d: -]+ +- +default +default +default +default$/m,
+    'and the live one';
 unlike $out, qr/\Q$alice\E|\Q$bob->{key}\E/, 'no key is shown again';
 ($rc, $out) = run(qw(key list --json));
 my $keys = decode_json($out)->{keys};
 is scalar @$keys, 2, 'two in JSON';
 ok $keys->[0]{revoked_ms} && !defined $keys->[1]{revoked_ms}, 'as they are';
+
+# --- limits
+($rc, $out) = run(qw(key limit bob --requests 60 --tokens none --tokens-day
+    10000000000));
+is "$rc $out", "0 limited bob\n", 'bob is limited';
+($rc, $out) = run(qw(key list));
+like $out, qr/^bob .* - +60 +none +10000000000 +default$/m, 'as the list says';
+($rc, $out) = run(qw(key limit --json --requests default --concurrent 2),
+    substr $bob->{key}, 0, 11);
+is decode_json($out)->{limited}, substr($bob->{key}, 0, 11), 'by prefix too';
+($rc, $out) = run(qw(key list --json));
+is_deeply { map { $_ => decode_json($out)->{keys}[1]{"limit_$_"} }
+        qw(requests tokens tokens_day concurrent) },
+    { requests => undef, tokens => 0, tokens_day => 10_000_000_000,
+        concurrent => 2 }, 'JSON: null is the default, 0 is none';
+is qx(sqlite3 '$db' "SELECT key, tokens_per_minute, tokens_per_day,
+    requests_at_a_time, requests_today FROM limits_by_key"),
+    "bob|0|10000000000|2|0\n", 'and the view';
+($rc, $out, $err) = run(qw(key limit alice --requests 1));
+is $rc, 1, 'a revoked key has no limits';
+for my $bad (['limit', 'bob'], ['limit', '--requests', 1], (map
+        { ['limit', 'bob', '--requests', $_] } 0, -1, '1x', '', '10000000001'),
+    ['list', '--tokens', 1], ['revoke', 'bob', '--tokens', 1]) {
+    ($rc, $out, $err) = run('key', @$bad);
+    is $rc, 2, "usage: key @$bad";
+}
 for my $bad ([], ['frob'], ['add'], ['list', 'x'], ['add', 'a', '--frob']) {
     ($rc, $out, $err) = run('key', @$bad);
     is $rc, 2, "usage: key @$bad";

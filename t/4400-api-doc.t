@@ -398,8 +398,15 @@ $d = Pen::Daemon->scripted(
 sent($d, '400 invalid_request_error unsupported_chat_format');
 is $d->stop, 0, 'ends well';
 
-# Needs an engine that stands still: t/unit/api_gone.c.
-ok delete $example{'429 rate_limit_error rate_limit_exceeded'}, '429 is told';
+$d = Pen::Daemon->scripted(args => { thinking => 'off',
+    'limit-requests' => 100, 'limit-tokens' => 1000,
+    'limit-tokens-day' => 100_000, 'limit-concurrent' => 4 });
+has($d, $_) for grep { /ratelimit/ } sort keys %header;
+$r = sent($d, '429 rate_limit_error rate_limit_exceeded');
+is $r->{headers}{'retry-after'}, undef, 'too large: no time to come back';
+has($d, '`x-should-retry: false`');
+is $d->stop, 0, 'ends well';
+
 is_deeply [ sort keys %sent ], [ sort keys %example ],
     'every error of the page was seen, and no other';
 is_deeply [ sort keys %seen ], [ sort keys %header ], 'and every header';

@@ -86,6 +86,8 @@ check_PROGRAMS += t/unit/ledger_tool
 t_unit_ledger_tool_LDADD = $(ACCT_LDADD)
 t_unit_acct_keys_LDADD = $(ACCT_LDADD)
 t_unit_acct_ledger_LDADD = $(ACCT_LDADD)
+unit_tests += t/unit/acct_limits
+t_unit_acct_limits_LDADD = $(ACCT_LDADD)
 # text; text_batch is a tool of the Perl tests
 unit_tests += t/unit/text_tok
 check_PROGRAMS += t/unit/text_batch

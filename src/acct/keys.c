@@ -40,7 +40,29 @@ static bool name_ok(const char *name)
                         "0123456789._-") == n;
 }
 
-enum st keys_add(struct db *db, const char *name, char key[KEY_TEXT_MAX],
+static const struct limit_set no_limits = {LIMIT_DEFAULT, LIMIT_DEFAULT,
+                                           LIMIT_DEFAULT, LIMIT_DEFAULT};
+
+static void bind_limits(struct db_stmt *s, int at, const struct limit_set *v)
+{
+    db_bind_int(s, at, v->requests);
+    db_bind_int(s, at + 1, v->tokens);
+    db_bind_int(s, at + 2, v->tokens_day);
+    db_bind_int(s, at + 3, v->concurrent);
+}
+
+static struct limit_set col_limits(struct db_stmt *s, int col)
+{
+    return (struct limit_set){
+        .requests = db_col_int(s, col),
+        .tokens = db_col_int(s, col + 1),
+        .tokens_day = db_col_int(s, col + 2),
+        .concurrent = db_col_int(s, col + 3),
+    };
+}
+
+enum st keys_add(struct db *db, const char *name,
+                 const struct limit_set *limits, char key[KEY_TEXT_MAX],
                  struct err *e)
 {
     uint8_t raw[KEY_RANDOM], hash[32];
@@ -67,6 +89,7 @@ enum st keys_add(struct db *db, const char *name, char key[KEY_TEXT_MAX],
     db_bind_str(s, 2, prefix);
     db_bind_blob(s, 3, hash, sizeof(hash));
     db_bind_int(s, 4, epoch_ms());
+    bind_limits(s, 5, limits ? limits : &no_limits);
     st = db_run(s, e);
     if (st)
         key[0] = '\0';
@@ -89,7 +112,8 @@ enum st keys_list(struct db *db, void (*row)(void *arg, const struct key_row *),
     while (!(st = db_step(s, &more, e)) && more) {
         struct key_row r = {.id = db_col_int(s, 0),
                             .created_ms = db_col_int(s, 3),
-                            .revoked_ms = db_col_int(s, 4)};
+                            .revoked_ms = db_col_int(s, 4),
+                            .limits = col_limits(s, 5)};
 
         snprintf(r.name, sizeof(r.name), "%s", db_col_str(s, 1));
         snprintf(r.prefix, sizeof(r.prefix), "%s", db_col_str(s, 2));
@@ -98,12 +122,12 @@ enum st keys_list(struct db *db, void (*row)(void *arg, const struct key_row *),
     return st;
 }
 
-enum st keys_revoke(struct db *db, const char *name, struct err *e)
+static enum st find_live(struct db *db, const char *name, int64_t *id,
+                         struct err *e)
 {
     struct db_stmt *s;
     enum st st = db_stmt(&s, db, SQL_KEY_FIND, e);
     bool row = false;
-    int64_t id = 0;
 
     if (st)
         return st;
@@ -114,13 +138,39 @@ enum st keys_revoke(struct db *db, const char *name, struct err *e)
     if (!row)
         return err_set(e, ST_NOT_FOUND, "name",
                        "no live key has this name or prefix");
-    id = db_col_int(s, 0);
+    *id = db_col_int(s, 0);
     db_done(s);
-    st = db_stmt(&s, db, SQL_KEY_REVOKE, e);
+    return ST_OK;
+}
+
+enum st keys_revoke(struct db *db, const char *name, struct err *e)
+{
+    struct db_stmt *s;
+    int64_t id = 0;
+    enum st st = find_live(db, name, &id, e);
+
+    if (!st)
+        st = db_stmt(&s, db, SQL_KEY_REVOKE, e);
     if (st)
         return st;
     db_bind_int(s, 1, id);
     db_bind_int(s, 2, epoch_ms());
+    return db_run(s, e);
+}
+
+enum st keys_limit(struct db *db, const char *name,
+                   const struct limit_set *limits, struct err *e)
+{
+    struct db_stmt *s;
+    int64_t id = 0;
+    enum st st = find_live(db, name, &id, e);
+
+    if (!st)
+        st = db_stmt(&s, db, SQL_KEY_LIMIT, e);
+    if (st)
+        return st;
+    db_bind_int(s, 1, id);
+    bind_limits(s, 2, limits);
     return db_run(s, e);
 }
 
@@ -144,6 +194,7 @@ struct key {
     int64_t id;
     char name[65];
     uint8_t hash[32];
+    struct limit_set limits;
 };
 
 struct keys {
@@ -198,6 +249,7 @@ static enum st read_all(struct keys *k, struct key **out, size_t *n,
         key = &list[(*n)++];
         memset(key, 0, sizeof(*key));
         key->id = db_col_int(s, 0);
+        key->limits = col_limits(s, 3);
         snprintf(key->name, sizeof(key->name), "%s", db_col_str(s, 1));
         if (bytes != sizeof(key->hash))
             (*n)--; /* the schema forbids it */
@@ -313,4 +365,24 @@ int64_t keys_check(struct keys *k, const char *token, size_t n, char name[65])
     }
     pthread_mutex_unlock(&k->mu);
     return id;
+}
+
+void keys_limits(struct keys *k, int64_t id, struct limit_set *out)
+{
+    size_t low = 0, high;
+
+    *out = no_limits;
+    pthread_mutex_lock(&k->mu);
+    high = k->n; /* they are in the order of their ids */
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (k->key[mid].id < id)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low < k->n && k->key[low].id == id)
+        *out = k->key[low].limits;
+    pthread_mutex_unlock(&k->mu);
 }

@@ -9,6 +9,7 @@
 #ifndef ACCT_KEYS_H
 #define ACCT_KEYS_H
 
+#include "acct/limits.h"
 #include "db/db.h"
 
 #define KEY_TEXT_MAX 64
@@ -18,6 +19,7 @@ struct key_row {
     char name[65];          /* given by the admin: [A-Za-z0-9._-]{1,64} */
     char prefix[12];        /* first characters of the key, for people */
     int64_t created_ms, revoked_ms; /* 0: not revoked */
+    struct limit_set limits;        /* its own, see acct/limits.h */
 };
 
 /* "k:" and 12 hex digits of SHA-256(token): who asked, for the ledger, also
@@ -25,13 +27,20 @@ struct key_row {
 void keys_client_id(const char *token, size_t n, char out[16]);
 
 /* --- administration, on a writable connection (penstock key ...) -------- */
-/* Errors: ST_INVALID for a bad name, or one that a live key has. */
-enum st keys_add(struct db *db, const char *name, char key[KEY_TEXT_MAX],
+/* `limits` NULL: the defaults. Errors: ST_INVALID for a bad name, or one that
+ * a live key has. */
+enum st keys_add(struct db *db, const char *name,
+                 const struct limit_set *limits, char key[KEY_TEXT_MAX],
                  struct err *e) MUST_CHECK;
 enum st keys_list(struct db *db, void (*row)(void *arg, const struct key_row *),
                   void *arg, struct err *e) MUST_CHECK;
 /* By name or by prefix; ST_NOT_FOUND. */
 enum st keys_revoke(struct db *db, const char *name, struct err *e) MUST_CHECK;
+/* New limits of a live key, by name or prefix. LIMIT_KEEP leaves one as it
+ * is. ST_NOT_FOUND. */
+#define LIMIT_KEEP (-2)
+enum st keys_limit(struct db *db, const char *name,
+                   const struct limit_set *limits, struct err *e) MUST_CHECK;
 
 /* --- the daemon's copy --------------------------------------------------- */
 struct keys; /* opaque; locks inside, any thread */
@@ -46,5 +55,7 @@ bool keys_any(struct keys *k); /* is any live key configured? */
 /* The id of a live key, 0 when it is none. `name` may be NULL. */
 int64_t keys_check(struct keys *k, const char *token, size_t n,
                    char name[65]);
+/* The key's own limits; LIMIT_DEFAULT where it has none, and for 0. */
+void keys_limits(struct keys *k, int64_t id, struct limit_set *out);
 
 #endif

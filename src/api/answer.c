@@ -18,10 +18,11 @@ void answer_head(const struct exchange *x, struct buf *out, int status,
         buf_printf(out,
                    "Access-Control-Allow-Origin: %.*s\r\n"
                    "Access-Control-Expose-Headers: X-Request-Id, "
-                   "Retry-After, X-Engine-Stop\r\n",
-                   (int)x->cors.n, x->cors.s);
+                   "Retry-After, X-Engine-Stop, %s\r\n",
+                   (int)x->cors.n, x->cors.s, quota_names);
     if (run_of(x))
         buf_printf(out, "X-Request-Id: %s\r\n", run_of(x)->row.request_id);
+    quota_lines(x, out);
     if (type)
         buf_printf(out, "Content-Type: %s\r\n", type);
     if (length >= 0)
@@ -55,7 +56,9 @@ void answer_error(struct exchange *x, const struct err *e)
                  "WWW-Authenticate: Bearer realm=\"penstock\"\r\n");
     else if (e->st == ST_METHOD && r && r->route)
         snprintf(more, sizeof(more), "Allow: %s\r\n", r->route->allow);
-    else if (a->retry_after)
+    else if (!(e->st == ST_RATE &&
+               quota_retry_lines(x, more, sizeof(more))) &&
+             a->retry_after)
         snprintf(more, sizeof(more), "Retry-After: %d\r\n", a->retry_after);
     answer_body(x, a->http, JSON_TYPE, more);
 }

@@ -9,12 +9,14 @@
 
 #include "acct/keys.h"
 #include "acct/ledger.h"
+#include "acct/limits.h"
 #include "gen/catalog.h"
 
 struct api_config {
     const struct catalog *catalog;
     struct keys *keys;
     struct ledger *ledger;
+    struct limits *limits;        /* NULL: no key has any */
     struct db_writer *writer;     /* for /health; may be NULL */
     uint64_t body_max;            /* bytes of a request body */
     int32_t default_max_tokens;

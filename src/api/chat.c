@@ -166,8 +166,11 @@ static enum st keep(struct run *r, const struct body *b, bool usage_default,
 static enum st submit(struct exchange *x, struct err *e)
 {
     struct run *r = run_of(x);
-    enum st st = ledger_admit(x->api->c.ledger, &r->row, &r->ticket, e);
+    enum st st = quota_take(x, e);
 
+    if (st)
+        return st;
+    st = ledger_admit(x->api->c.ledger, &r->row, &r->ticket, e);
     r->admitted = !st;
     r->submitted_us = mono_us();
     for (size_t i = 0; i < r->n_choices && !st; i++) {

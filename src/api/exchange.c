@@ -50,6 +50,12 @@ static enum st check_head(struct exchange *x, struct run *r, struct err *e)
     }
     if (route->counted && atomic_load(&x->api->draining))
         return err_set(e, ST_DRAINING, "", "the server is going down");
+    if (route->counted) {
+        enum st st = quota_look(x, e);
+
+        if (st)
+            return st;
+    }
     if (req->has_length && req->content_length > cap)
         return err_set(e, ST_TOO_LARGE, "",
                        "the body has %llu bytes, at most %llu are accepted",

@@ -241,6 +241,7 @@ static enum x_pump over(struct exchange *x, enum x_pump how)
 static enum x_pump late_error(struct exchange *x, const struct err *e,
                               struct buf *out, int64_t now_us)
 {
+    quota_settle(x, now_us);
     answer_error(x, e);
     run_close(x, RUN_NO_NOTICE, now_us);
     buf_add(out, x->head.p, x->head.n);
@@ -317,6 +318,7 @@ static enum x_pump answer_end(struct exchange *x, struct buf *out,
     struct figures f;
     struct buf more;
 
+    quota_settle(x, now_us); /* the head tells what is left */
     figures_of(&f, x, now_us);
     buf_clear(&x->body);
     emit_answer(r, &f, &x->body);

@@ -168,6 +168,7 @@ void run_refuse(struct exchange *x, const struct err *e)
     struct ledger_row *row = &r->row;
     bool left = e->st == ST_CANCELLED;
 
+    quota_undo(x);
     answer_error(x, e);
     row->status = x->status;
     row->total_ms = (mono_us() - x->req.arrived_us) / 1000;
@@ -264,6 +265,7 @@ void run_close(struct exchange *x, enum run_notice want, int64_t now_us)
     struct figures f;
     struct err e;
 
+    quota_settle(x, now_us);
     figures_of(&f, x, now_us);
     figures_row(&f, row);
     row->tool_calls = calls_of_run(r);

@@ -13,6 +13,7 @@
 #include "api/context.h"
 #include "api/emit.h"
 #include "api/exchange.h"
+#include "api/quota.h"
 #include "api/reason.h"
 #include "api/route.h"
 #include "chat/reply.h"
@@ -70,6 +71,7 @@ struct run {
     struct ledger_row row;
     bool admitted;         /* `ticket` names an open row */
     uint64_t ticket;
+    struct quota quota;    /* what its key may */
 
     const struct emit *emit;            /* the dialect */
     const struct catalog_model *model;

@@ -2,6 +2,7 @@
 # compiled in: src/db/sql.h (enum sql_id) and src/db/sql.c are generated.
 SQL_FILES = \
 	sql/0001_init.sql \
+	sql/0002_limits.sql \
 	sql/q/db_begin.sql \
 	sql/q/db_checkpoint.sql \
 	sql/q/db_commit.sql \
@@ -14,6 +15,7 @@ SQL_FILES = \
 	sql/q/db_write.sql \
 	sql/q/key_add.sql \
 	sql/q/key_find.sql \
+	sql/q/key_limit.sql \
 	sql/q/key_list.sql \
 	sql/q/key_load.sql \
 	sql/q/key_revoke.sql \
@@ -24,7 +26,8 @@ SQL_FILES = \
 	sql/q/ledger_died.sql \
 	sql/q/ledger_finish.sql \
 	sql/q/ledger_insert.sql \
-	sql/q/ledger_list.sql
+	sql/q/ledger_list.sql \
+	sql/q/ledger_today.sql
 EXTRA_DIST += $(SQL_FILES) build-aux/embed-sql.awk
 BUILT_SOURCES += src/db/sql.h src/db/sql.c
 CLEANFILES += src/db/sql.h src/db/sql.c

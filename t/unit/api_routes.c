@@ -221,7 +221,8 @@ static void keys(struct apit *t)
     is_int(call_status(&c), 200, "no keys, local: any token is accepted");
     call_release(&c);
 
-    ok(!db_open(&db, t->db, DB_WRITE, &e) && !keys_add(db, "k1", key, &e),
+    ok(!db_open(&db, t->db, DB_WRITE, &e) &&
+           !keys_add(db, "k1", NULL, key, &e),
        "a key is made");
     db_close(db);
     keys_refresh(t->keys);
@@ -238,7 +239,8 @@ static void keys(struct apit *t)
     is_str(row_get(&c, "client_id LIKE 'k:____________'", h, sizeof(h)), "1",
            "and an id that is no key");
     call_release(&c);
-    ok(!db_open(&db, t->db, DB_WRITE, &e) && !keys_add(db, "k2", key, &e),
+    ok(!db_open(&db, t->db, DB_WRITE, &e) &&
+           !keys_add(db, "k2", NULL, key, &e),
        "another key");
     db_close(db);
     keys_refresh(t->keys);
@@ -341,7 +343,7 @@ static void who(void)
 static void preflight(struct apit *t)
 {
     struct call_opts o = {.origin = "https://app.example", .remote = true};
-    char h[128];
+    char h[128], names[512];
     struct call c;
 
     call_start(&c, t, "OPTIONS", chat, NULL, &o);
@@ -369,8 +371,15 @@ static void preflight(struct apit *t)
     call_finish(&c);
     is_str(call_header(&c, "Access-Control-Allow-Origin", h, sizeof(h)),
            "https://app.example", "case C42: streams can be read");
-    is_str(call_header(&c, "Access-Control-Expose-Headers", h, sizeof(h)),
-           "X-Request-Id, Retry-After, X-Engine-Stop",
+    is_str(call_header(&c, "Access-Control-Expose-Headers", names,
+                       sizeof(names)),
+           "X-Request-Id, Retry-After, X-Engine-Stop, "
+           "x-ratelimit-limit-requests, x-ratelimit-remaining-requests, "
+           "x-ratelimit-reset-requests, x-ratelimit-limit-tokens, "
+           "x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens, "
+           "x-ratelimit-limit-tokens-day, x-ratelimit-remaining-tokens-day, "
+           "x-ratelimit-reset-tokens-day, x-ratelimit-limit-concurrent, "
+           "x-ratelimit-remaining-concurrent, x-should-retry",
            "case C42: and the headers of our own");
     call_release(&c);
     o.origin = "https://other.example";

@@ -68,7 +68,7 @@ static void test_refusals(void)
     ok(db_open(&db, path, DB_WRITE, &e) == ST_UNSUPPORTED, "newer: refused");
     ok(strstr(e.text, "99"), "the message has the number");
     ok(db_open(&db, path, DB_READ, &e) == ST_UNSUPPORTED, "readers too");
-    poke(path, 60, 1);
+    poke(path, 60, SQL_MIGRATIONS);
     poke(path, 68, 4711); /* application_id */
     ok(db_open(&db, path, DB_WRITE, &e) == ST_FORMAT, "foreign: refused");
     poke(path, 68, 1349415787);
