@@ -303,4 +303,7 @@ t_unit_engine_eta_LDADD = $(P_ENGINE_LIBS)
 # the accounts of memory
 unit_tests += t/unit/gen_memory
 t_unit_gen_memory_LDADD = libp_gen.a libp_base.a
+# the memory gate
+unit_tests += t/unit/engine_gate
+t_unit_engine_gate_LDADD = libp_engine.a libp_gen.a libp_base.a
 check_PROGRAMS += $(unit_tests)

@@ -27,9 +27,10 @@
 
 struct gate_level {
     const char *name;
-    /* Give back about `bytes`; returns how many really went. */
+    /* Give back about `bytes` and set the accounts; returns how many really
+     * went. The gate goes by the accounts. */
     size_t (*give)(void *arg, size_t bytes);
-    uint64_t given; /* bytes so far */
+    uint64_t given; /* bytes so far: what the level said */
 };
 
 struct gate {

@@ -15,6 +15,7 @@ libp_engine_a_SOURCES = \
 	src/engine/packplace.c src/engine/packplace.h \
 	src/engine/packfile.c src/engine/packfile.h \
 	src/engine/packsum.c \
+	src/engine/gate.c src/engine/gate.h \
 	src/engine/arch.c src/engine/arch.h src/engine/arch_dense.c
 P_ENGINE_LIBS += libp_engine.a
 P_LIBS += libp_engine.a
