@@ -188,7 +188,7 @@ struct kern {
     const struct kern_ops *ops;
     char name[32];               /* kernel set: "cpu-ref", "cpu-avx2" */
     const char *layout;          /* of packed weights: "rows16-1" */
-    size_t bytes[KERN_CLASSES];  /* allocated now, per class */
+    size_t bytes[KERN_CLASSES];  /* allocated, per class; KV: reserved only */
 };
 
 /*

@@ -42,6 +42,7 @@ struct cpu_ready {
     float *normed; /* [rows][cols], where x.f points if there is a norm */
     size_t rows, ldq; /* room */
     void *heap;
+    size_t bytes;
 };
 
 /* Results of products before they are written: floats of one member. A
@@ -112,14 +113,14 @@ static inline const int32_t *cpu_pages_of(const struct cpu *c, int32_t row)
     return c->pages.p + c->first.p[c->seq.p[row]];
 }
 
-/* dispatch.c: memory. cpu_room is zeroed, 64-byte aligned, what to free goes
- * to *heap; it aborts when there is none: small sizes that grow with the
- * widest row of a model. */
+/* dispatch.c: memory. cpu_room is zeroed, 64-byte aligned, and takes the place
+ * of `was` bytes at *heap, which it frees; it aborts when there is none: small
+ * sizes that grow with the widest row of a model. */
 void cpu_free(struct kern *k);
 struct kern_buf *cpu_alloc(struct kern *k, size_t bytes, enum kern_class cls);
 struct kern_buf *cpu_weights(struct kern *k, const void *host, size_t bytes);
 void cpu_buf_free(struct kern *k, struct kern_buf *b);
-void *cpu_room(void **heap, size_t bytes);
+void *cpu_room(struct cpu *c, void **heap, size_t was, size_t bytes);
 
 /* The operations (kernels.h). */
 extern const struct kern_ops cpu_ops;                      /* ops.c */

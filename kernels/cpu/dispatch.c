@@ -137,8 +137,10 @@ size_t kern_kv_head_bytes(enum kern_type type, int32_t head_dim)
     return (dim + (dim + 31) / 32 * 2) * KV_PAGE;
 }
 
-void *cpu_room(void **heap, size_t bytes)
+void *cpu_room(struct cpu *c, void **heap, size_t was, size_t bytes)
 {
+    c->k.bytes[KERN_WORKSPACE] += bytes - was;
+    free(*heap);
     *heap = mem_zalloc(bytes + ALIGN);
     return (void *)(((uintptr_t)*heap + ALIGN - 1) & ~(uintptr_t)(ALIGN - 1));
 }
@@ -150,7 +152,7 @@ static void members_new(struct cpu *c, int n)
     c->members = mem_array(struct cpu_member, (size_t)n);
     for (int i = 0; i < n; i++) {
         struct cpu_member *m = &c->members[i];
-        uint8_t *p = cpu_room(&m->heap, y + CPU_SCRATCH);
+        uint8_t *p = cpu_room(c, &m->heap, 0, y + CPU_SCRATCH);
 
         m->y = (float *)(void *)p;
         m->scratch = p + y;
@@ -222,6 +224,8 @@ static bool get_mapped(struct kern_buf *b, size_t bytes)
     if (p == MAP_FAILED)
         return false;
 #ifdef MADV_HUGEPAGE
+    /* A part of a huge page that is dropped stays with the process until the
+     * system needs memory, and nobody who counts would see it go. */
     (void)madvise(p, bytes, b->cls == KERN_KV ? MADV_NOHUGEPAGE
                                               : MADV_HUGEPAGE);
 #endif

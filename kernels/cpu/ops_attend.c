@@ -75,6 +75,7 @@ static const float *rope_table(struct cpu *c, const struct kern_rope *rope)
     if (n > t->cap) {
         pool_wait(c->pool);
         free(t->cs);
+        c->k.bytes[KERN_WORKSPACE] += (n - t->cap) * sizeof(float);
         t->cs = mem_array(float, n);
         t->cap = n;
     }

@@ -228,9 +228,10 @@ static void need_tile(struct cpu *c, size_t bytes)
         return;
     pool_quiet(c->pool);
     for (int i = 0; i < n; i++) {
-        free(c->members[i].tile_heap);
-        c->members[i].tile = cpu_room(&c->members[i].tile_heap, bytes);
-        c->members[i].tile_bytes = bytes;
+        struct cpu_member *m = &c->members[i];
+
+        m->tile = cpu_room(c, &m->tile_heap, m->tile_bytes, bytes);
+        m->tile_bytes = bytes;
     }
 }
 

@@ -13,15 +13,15 @@ void cpu_ready_room(struct cpu *c, struct cpu_ready *r, int32_t rows,
 {
     size_t n = cpu_zu(rows), ldq = up(cpu_zu(cols), 64), all = n * ldq;
     size_t sums = all / 32 * CPU_SUMS;
+    size_t bytes = all + (all + all / 32 + 2 * sums) * 4 + 4 * 64;
 
     if (n * ldq <= r->rows * r->ldq)
         return;
     pool_quiet(c->pool);
-    free(r->heap);
     r->rows = n;
     r->ldq = ldq;
-    r->x.q = cpu_room(&r->heap, all + (all + all / 32 + 2 * sums) * 4 +
-                                    4 * 64);
+    r->x.q = cpu_room(c, &r->heap, r->bytes, bytes);
+    r->bytes = bytes;
 }
 
 void cpu_ready_shape(struct cpu_ready *r, const struct cpu_wish *w)

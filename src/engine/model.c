@@ -161,8 +161,13 @@ enum st model_vec(struct model *m, struct kern_buf **out, const char *name,
         return err_set(e, ST_UNSUPPORTED, name,
                        "norms and biases must be F32, not %s",
                        gguf_type_name(t->type));
-    *out = m->kern->ops->weights(m->kern, t->data, t->bytes);
-    return keep(m, *out, name, e);
+    /* Small, and a copy: one touched byte of the mapped file may keep 2 MB
+     * of it resident. */
+    *out = m->kern->ops->alloc(m->kern, t->bytes, KERN_WEIGHTS);
+    st = keep(m, *out, name, e);
+    if (!st)
+        m->kern->ops->upload(m->kern, *out, 0, t->data, t->bytes);
+    return st;
 }
 
 /* --- positions ---------------------------------------------------------- */

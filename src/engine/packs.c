@@ -71,15 +71,15 @@ static void anon_free(uint8_t *p, size_t bytes)
 }
 
 /* Its pages in the mapping of the model file are not needed any more. The
- * first and the last may hold other tensors, too. */
+ * first and the last may hold other tensors, too, which are mapped again when
+ * they are read. */
 static void drop(const struct gguf_tensor *t)
 {
     uintptr_t from = (uintptr_t)t->data, to = from + t->bytes;
 
-    from = (from + PAGE - 1) & ~(PAGE - 1);
-    to &= ~(PAGE - 1);
-    if (to > from)
-        (void)madvise((void *)from, to - from, MADV_DONTNEED);
+    from &= ~(PAGE - 1);
+    to = (to + PAGE - 1) & ~(PAGE - 1);
+    (void)madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
 static uint64_t sample_of(const struct packs_want *want, size_t n)
@@ -93,7 +93,6 @@ static uint64_t sample_of(const struct packs_want *want, size_t n)
 
         for (size_t k = 0; k < SAMPLE && k < t->bytes; k++)
             h = (h ^ s[k]) * 0x100000001b3u;
-        drop(t);
     }
     return h;
 }
@@ -250,6 +249,9 @@ enum st packs_open(struct packs **out, const struct packs_want *want, size_t n,
         st = list(&m, e);
     else
         st = err_set(e, ST_NOMEM, gguf_path(g), "no memory to load");
+    /* what was only looked at until now: a byte maps up to 2 MB */
+    for (size_t i = 0; i < n; i++)
+        drop(want[i].t);
     if (!st)
         st = get(&m, e);
     packfile_release(&m.plan);

@@ -552,6 +552,8 @@ static bool test_set(enum kern_cpu_set set, int threads, const char *name)
         return false;
     }
     is_str(kr->name, name, "its name");
+    ok(kr->bytes[KERN_WORKSPACE] > (size_t)threads << 18,
+       "what its threads work in is counted");
     test_accounts();
     test_rows();
     test_matmul();
