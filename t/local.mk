@@ -306,4 +306,7 @@ t_unit_gen_memory_LDADD = libp_gen.a libp_base.a
 # the memory gate
 unit_tests += t/unit/engine_gate
 t_unit_engine_gate_LDADD = libp_engine.a libp_gen.a libp_base.a
+# many clients at once: a tool of the Perl tests
+check_PROGRAMS += t/load/client
+t_load_client_LDADD = libp_base.a
 check_PROGRAMS += $(unit_tests)
