@@ -309,4 +309,7 @@ t_unit_engine_gate_LDADD = libp_engine.a libp_gen.a libp_base.a
 # many clients at once: a tool of the Perl tests
 check_PROGRAMS += t/load/client
 t_load_client_LDADD = libp_base.a
+# what requests hold, in the accounts
+unit_tests += t/unit/api_hold
+t_unit_api_hold_LDADD = $(APIT_LDADD)
 check_PROGRAMS += $(unit_tests)

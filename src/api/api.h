@@ -11,6 +11,7 @@
 #include "acct/ledger.h"
 #include "acct/limits.h"
 #include "gen/catalog.h"
+#include "gen/memory.h"
 
 struct api_config {
     const struct catalog *catalog;
@@ -18,6 +19,7 @@ struct api_config {
     struct ledger *ledger;
     struct limits *limits;        /* NULL: no key has any */
     struct db_writer *writer;     /* for /health; may be NULL */
+    struct memory *memory;        /* NULL: nothing is counted or refused */
     uint64_t body_max;            /* bytes of a request body */
     int32_t default_max_tokens;
     int64_t request_timeout_ms;   /* 0: none */

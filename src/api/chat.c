@@ -5,6 +5,7 @@
 #include "api/body.h"
 #include "api/guides.h"
 #include "api/handlers.h"
+#include "api/hold.h"
 #include "api/prompts.h"
 #include "api/run.h"
 #include "base/crypt.h"
@@ -258,6 +259,8 @@ static enum st admit(struct exchange *x, const struct wire *wire,
     st = make_jobs(x, &b, p, e);
     if (!st)
         st = keep(r, &b, c->usage_default, e);
+    if (!st)
+        st = hold_jobs(x, e);
     if (!st)
         st = name_prompt(submit(x, e), wire->field, e);
     return st;

@@ -2,6 +2,7 @@
 
 #include "api/answer.h"
 #include "api/cors.h"
+#include "api/hold.h"
 #include "api/run.h"
 #include "api/who.h"
 
@@ -22,6 +23,7 @@ void exchange_release(struct exchange *x)
 
     if (r && (r->phase == RUN_GENERATING || r->phase == RUN_COMMITTING))
         atomic_fetch_sub(&x->api->open, 1);
+    hold_drop_all(x);
     run_free(x);
     buf_release(&x->head);
     buf_release(&x->body);
@@ -61,7 +63,7 @@ static enum st check_head(struct exchange *x, struct run *r, struct err *e)
                        "the body has %llu bytes, at most %llu are accepted",
                        (unsigned long long)req->content_length,
                        (unsigned long long)cap);
-    return ST_OK;
+    return hold_body(x, cap, e);
 }
 
 static struct run *begin(struct exchange *x, const struct route *route)
@@ -98,6 +100,7 @@ void api_body(struct exchange *x)
     if (!x->req.body.s)
         x->req.body = (struct text){"", 0};
     run_of(x)->route->handle(x);
+    hold_drop_body(x);
 }
 
 void api_body_error(struct exchange *x, const struct err *e)

@@ -12,6 +12,7 @@ libp_api_a_SOURCES = \
 	src/api/route.c src/api/route.h src/api/handlers.h \
 	src/api/who.c src/api/who.h \
 	src/api/answer.c src/api/answer.h \
+	src/api/hold.c src/api/hold.h \
 	src/api/cors.c src/api/cors.h \
 	src/api/exchange.c src/api/run.c src/api/run.h \
 	src/api/chat.c src/api/prompts.c src/api/prompts.h \

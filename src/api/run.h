@@ -72,6 +72,7 @@ struct run {
     bool admitted;         /* `ticket` names an open row */
     uint64_t ticket;
     struct quota quota;    /* what its key may */
+    size_t held_body, held_jobs; /* bytes in the accounts, see api/hold.h */
 
     const struct emit *emit;            /* the dialect */
     const struct catalog_model *model;

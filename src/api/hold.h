@@ -1,0 +1,38 @@
+/*
+ * api/hold.h - the bytes that a request holds up here, in the accounts
+ * (internal to api). What it holds in an engine is the engine's to count.
+ *
+ * While a body is read and understood, its declared length n (the cap, when
+ * none was declared) stands for
+ *
+ *   HOLD_COPIES * n               the body while it grows (2), prompts as
+ *                                 text (2) and as ids (4)
+ *   HOLD_ARENA + HOLD_TREE * n    what parsing makes of it, at most the
+ *                                 arena's own cap: an object of JSON is 80
+ *                                 bytes and seldom under 4 of text. The
+ *                                 arena's cap is set to this: a body of
+ *                                 nothing but digits and commas meets it
+ *
+ * and is refused before it is read when that would pass the peak. Afterwards
+ * a stream holds HOLD_STREAM, and for each choice its prompt's ids and as many
+ * events as it may make.
+ */
+#ifndef API_HOLD_H
+#define API_HOLD_H
+
+#include "api/exchange.h"
+
+#define HOLD_COPIES 8
+#define HOLD_ARENA ((size_t)1 << 20)
+#define HOLD_TREE 24
+#define HOLD_STREAM ((size_t)32 << 10)
+
+/* Before the body. cap: bytes that may be read. ST_NOMEM, with figures. */
+enum st hold_body(struct exchange *x, uint64_t cap, struct err *e) MUST_CHECK;
+/* The jobs are made and not submitted. ST_NOMEM, with figures. */
+enum st hold_jobs(struct exchange *x, struct err *e) MUST_CHECK;
+/* The body is gone; what its jobs hold stays. */
+void hold_drop_body(struct exchange *x);
+void hold_drop_all(struct exchange *x);
+
+#endif
