@@ -116,7 +116,7 @@ bool quota_retry_lines(const struct exchange *x, char *out, size_t cap)
     if (wait)
         n = (size_t)snprintf(out, cap, "Retry-After: %lld\r\n",
                              (long long)wait);
-    if (!wait || wait >= RETRY_MAX_S)
+    if (!wait || wait > RETRY_MAX_S)
         snprintf(out + n, cap - n, "x-should-retry: false\r\n");
     return true;
 }

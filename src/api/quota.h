@@ -12,11 +12,11 @@
  * A stream's are those of its admission, all it may take being reserved; a
  * JSON answer's are those after it paid what it used.
  *
- * A refusal is 429 with Retry-After. Where trying again soon is in vain (in a
- * minute or more, or never) it also has x-should-retry: false, which the
- * official clients obey (openai-node src/client.ts, openai-python
- * _base_client.py: they wait for at most 60 s, else try again at once); one
- * that is larger than the limit has no Retry-After.
+ * A refusal is 429 with Retry-After; one that is larger than the limit has no
+ * Retry-After. Where trying again within a minute is in vain it also has
+ * x-should-retry: false, which the official clients obey (openai-node 7.59,
+ * client.js, shouldRetry and retryRequest: a wait of more than 60 s is not
+ * kept, they would try again at once).
  */
 #ifndef API_QUOTA_H
 #define API_QUOTA_H
