@@ -190,6 +190,8 @@ APIT_LDADD = libt_apit.a libt_scripted.a $(P_LIBS) $(P_LDLIBS)
 t_unit_api_routes_LDADD = $(APIT_LDADD)
 t_unit_api_chat_LDADD = $(APIT_LDADD)
 t_unit_api_gone_LDADD = $(APIT_LDADD)
+unit_tests += t/unit/api_quota
+t_unit_api_quota_LDADD = $(APIT_LDADD)
 # not built by default: make t/bench/reply
 EXTRA_PROGRAMS += t/bench/reply
 t_bench_reply_LDADD = $(P_LIBS) $(P_LDLIBS)

@@ -422,7 +422,7 @@ static void end(struct limits *l, struct limits_ticket *t,
     if (t->tokens_charged)
         bucket_add(&a->tokens, t->tokens - used);
     if (t->day == a->day) {
-        a->day_running -= t->tokens;
+        a->day_running = clamp(a->day_running - t->tokens, 0, INT64_MAX);
         a->day_used += used;
     }
     a->running--;
