@@ -6,10 +6,12 @@
  *     engine_onetext [FILE...]   (two models of the demo unless told)
  *
  * Under a sanitizer: one model, and not the portable set, which takes minutes
- * there. Varied are the threads, the slices of prompts and how many sequences
- * share a step, 2 to 33; that they did share it is asserted. Every instruction
- * set of this machine goes through it, and all must say the same. A
- * log-probability depends on every logit of its row.
+ * there. Varied are the threads, the slices of prompts, whether weights are
+ * packed, and how many sequences share a step, 2 to 33; that they did share it
+ * is asserted. A long prompt comes a second time to the same engine, which may
+ * have kept its keys and values. With a Q8_0 cache texts are others, and hold
+ * in the same way. Every instruction set of this machine goes through it, and
+ * all must say the same. A log-probability depends on every logit of its row.
  */
 #include "t/lib/model.h"
 
@@ -151,13 +153,15 @@ static bool together(struct gen *g, struct said *out, int first, int n,
     }
     gate_open(gate);
     for (int i = 0; i < n; i++)
-        good &= collect(j[i], &out[first + i]);
+        good &= collect(j[i], &out[i]);
     return good;
 }
 
 struct run {
     int threads, chunk;
     int least, most; /* sequences of a step */
+    bool as_is;      /* the file's weights, not packed */
+    bool q8;         /* keys and values in Q8_0 */
 };
 
 static struct gen *engine_of(const struct gguf *f, const struct run *r,
@@ -171,6 +175,8 @@ static struct gen *engine_of(const struct gguf *f, const struct run *r,
     c.chunk = r->chunk;
     c.parallel = r->most + 1; /* and the gate */
     c.context = long_rows + ANSWER;
+    c.packs.repack = !r->as_is;
+    c.kv_type = r->q8 ? KERN_Q8_0 : KERN_F16;
     return demo_engine(f, &c);
 }
 
@@ -181,52 +187,91 @@ struct texts {
     struct said whole;       /* after long_rows */
 };
 
-static const struct run alone = {1, 1, 1, 1};
+static const struct run alone = {.threads = 1, .chunk = 1, .most = 1};
+static const struct run alone_q8 = {
+    .threads = 1, .chunk = 1, .most = 1, .q8 = true};
+enum { Q8_JOBS = 9 };
 /* Every number of rows by one thread; with more threads the numbers where
  * paths of the kernels change. */
 static const struct run runs[] = {
-    {1, 512, 2, 33}, {2, 7, 2, 3},     {3, 64, 4, 5}, {7, 512, 8, 9},
-    {2, 512, 16, 17}, {3, 512, 33, 33}, {7, 7, 12, 12}, {2, 1, 3, 3},
+    {1, 512, 2, 33, false, false},  {2, 7, 2, 3, false, false},
+    {3, 64, 4, 5, false, false},    {7, 512, 8, 9, false, false},
+    {2, 512, 16, 17, false, false}, {3, 512, 33, 33, false, false},
+    {7, 7, 12, 12, false, false},   {2, 1, 3, 3, false, false},
+    {2, 64, 5, 5, true, false},     {3, 512, 17, 17, true, false},
+    {2, 512, Q8_JOBS, Q8_JOBS, false, true}, {3, 7, 4, 4, true, true},
 };
 
+/* The prompt of no brief job. */
+static bool whole(struct gen *g, struct said *out)
+{
+    return together(g, out, JOBS, 1, (size_t)long_rows);
+}
+
+static void play_whole(const struct gguf *f, const struct run *r,
+                       enum kern_cpu_set set, const struct said *want)
+{
+    struct gen *g = engine_of(f, r, set);
+    struct gen_state before, after;
+    struct said got;
+    bool good;
+
+    g->ops->state(g, &before);
+    good = whole(g, &got);
+    g->ops->state(g, &after);
+    ok(good && !memcmp(&got, want, sizeof(got)), "after %d rows, in %d steps",
+       long_rows, (int)(after.steps - before.steps));
+    ok((int64_t)(after.steps - before.steps) >=
+           (long_rows + r->chunk - 1) / r->chunk + ANSWER - 1,
+       "which is in slices of %d at most", r->chunk);
+    good = whole(g, &got);
+    ok(good && !memcmp(&got, want, sizeof(got)), "and a second time");
+    gen_free(g);
+}
+
+/* An engine of its own for each number: no prompt comes to it twice. */
 static void play(const struct gguf *f, const struct run *r,
                  enum kern_cpu_set set, const struct texts *want)
 {
     static struct texts got;
-    struct gen *g = engine_of(f, r, set);
-    struct gen_state before, after;
-    bool good = true, same = true;
+    bool good = true, same = true, shared = true;
 
     for (int n = r->least; n <= r->most; n++) {
+        struct gen *g = engine_of(f, r, set);
+        struct gen_state state;
+
         memset(got.brief, 0, sizeof(got.brief));
         good &= together(g, got.brief, 0, n, BRIEF);
         same &= !memcmp(got.brief, want->brief,
                         sizeof(*got.brief) * (size_t)n);
-        g->ops->state(g, &after);
-        if (after.decode_rows_max != (uint64_t)n)
-            ok(0, "%d share a step, not %d", (int)after.decode_rows_max, n);
+        g->ops->state(g, &state);
+        shared &= state.decode_rows_max == (uint64_t)n;
+        gen_free(g);
     }
-    ok(good && same, "%d threads, slices of %d, %d to %d together: same bits",
-       r->threads, r->chunk, r->least, r->most);
-    is_int((int64_t)after.decode_rows_max, r->most, "so many shared a step");
-    g->ops->state(g, &before);
-    good = together(g, &got.whole, 0, 1,
-                    (size_t)long_rows);
-    g->ops->state(g, &after);
-    ok(good && !memcmp(&got.whole, &want->whole, sizeof(got.whole)),
-       "and after %d rows, in %d steps", long_rows,
-       (int)(after.steps - before.steps));
-    ok((int64_t)(after.steps - before.steps) >=
-           (long_rows + r->chunk - 1) / r->chunk + ANSWER - 1,
-       "which is in slices of %d at most", r->chunk);
+    ok(good && same, "%d threads, slices of %d, %d to %d together%s%s: same "
+       "bits", r->threads, r->chunk, r->least, r->most,
+       r->as_is ? ", not packed" : "", r->q8 ? ", Q8_0 cache" : "");
+    ok(shared, "so many shared a step");
+    play_whole(f, r, set, &want->whole);
+}
+
+/* The texts of n jobs and of the long prompt, each alone. */
+static void speak(const struct gguf *f, const struct run *r,
+                  enum kern_cpu_set set, struct texts *out, int n)
+{
+    struct gen *g = engine_of(f, r, set);
+
+    for (int i = 0; i < n; i++)
+        BUG_ON(!together(g, &out->brief[i], i, 1, BRIEF));
+    BUG_ON(!whole(g, &out->whole));
     gen_free(g);
 }
 
 /* True when the set is there; then `first`, if it is the first, is filled. */
 static bool test_set(const struct gguf *f, enum kern_cpu_set set,
-                     const char *name, struct texts *first, bool filled)
+                     const char *name, struct texts first[2], bool filled)
 {
-    static struct texts want;
+    static struct texts want[2]; /* with an F16, with a Q8_0 cache */
     struct engine_config c;
     struct gen_limits l;
     struct gen *g;
@@ -243,20 +288,20 @@ static bool test_set(const struct gguf *f, enum kern_cpu_set set,
     g->ops->limits(g, &l);
     long_rows = l.context - ANSWER < LONG ? l.context - ANSWER : LONG;
     gen_free(g);
-    g = engine_of(f, &alone, set);
-    for (int i = 0; i < JOBS; i++)
-        BUG_ON(!together(g, want.brief, i, 1, BRIEF));
-    BUG_ON(!together(g, &want.whole, 0, 1, (size_t)long_rows));
-    gen_free(g);
-    ok(memcmp(&want.brief[0], &want.brief[1], sizeof(want.brief[0])) != 0,
+    speak(f, &alone, set, &want[0], JOBS);
+    speak(f, &alone_q8, set, &want[1], Q8_JOBS);
+    ok(memcmp(&want[0].brief[0], &want[0].brief[1],
+              sizeof(want[0].brief[0])) != 0,
        "%s: different prompts, different texts", name);
+    ok(memcmp(&want[0].whole, &want[1].whole, sizeof(want[0].whole)) != 0,
+       "and another cache, other numbers");
     if (filled)
-        ok(!memcmp(first, &want, sizeof(want)),
+        ok(!memcmp(first, want, sizeof(want)),
            "%s says what the first set says", name);
     else
-        *first = want;
+        memcpy(first, want, sizeof(want));
     for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++)
-        play(f, &runs[i], set, &want);
+        play(f, &runs[i], set, &want[runs[i].q8]);
     return true;
 }
 
@@ -267,13 +312,13 @@ static void test_file(const char *path)
         const char *name;
     } sets[] = {{KERN_CPU_REF, "ref"}, {KERN_CPU_AVX2, "avx2"},
                 {KERN_CPU_AVX512, "avx512"}, {KERN_CPU_NEON, "neon"}};
-    static struct texts first;
+    static struct texts first[2];
     struct gguf *f = demo_open(path);
     bool filled = false;
 
     printf("# %s\n", path);
     for (size_t i = BRIEFLY; i < sizeof(sets) / sizeof(*sets); i++)
-        filled |= test_set(f, sets[i].set, sets[i].name, &first, filled);
+        filled |= test_set(f, sets[i].set, sets[i].name, first, filled);
     gguf_close(f);
 }
 
