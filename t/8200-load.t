@@ -15,10 +15,10 @@ my $seed = $ENV{SEED} // 8200;
 my $total = $ENV{PENSTOCK_SANITIZER} ? 60 : 160; # of each variant
 my $spool = tempdir('pen-XXXXXX', TMPDIR => 1, CLEANUP => 1) . '/spool';
 my %variant = (
-    'room for all' => { width => 24,
+    'room for all' => { width => 24, keys => 64,
         args => { parallel => 8, 'max-queue' => 64 } },
     # pages come and go, to memory and to disk; the queue is soon full
-    'little memory, a disk, a short queue' => { width => 14,
+    'little memory, a disk, a short queue' => { width => 14, keys => 5,
         args => { parallel => 4, 'max-queue' => 8, 'kv-memory' => '2m',
             spool => $spool, 'spool-max' => '4m' } },
 );
@@ -29,7 +29,7 @@ for my $name (sort keys %variant) {
         args => { context => 2048, %{ $v->{args} } });
     $load->clear;
     note $name;
-    $load->keys($d, 64);
+    $load->keys($d, $v->{keys});
     $load->alone($d) unless @{ $load->{text} };
     my @r = $load->run($d, total => $total, leave => 20, seed => $seed,
         width => $v->{width});
