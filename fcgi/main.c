@@ -122,6 +122,7 @@ static enum st open_api(struct daemon *d, struct err *e)
         .body_max = (uint64_t)c->body_max,
         .default_max_tokens = (int32_t)c->default_max_tokens,
         .request_timeout_ms = c->request_timeout * 1000,
+        .queue_timeout_ms = c->queue_timeout * 1000,
         .wait_line_ms = c->wait_line_ms,
         .prefill_line_ms = c->prefill_line_ms,
         .ledger_wait_ms = LEDGER_WAIT_MS,

@@ -205,6 +205,9 @@ t_unit_api_logprobs_LDADD = $(P_LIBS) $(P_LDLIBS)
 # api: what a request cost
 unit_tests += t/unit/api_figures
 t_unit_api_figures_LDADD = $(APIT_LDADD)
+# api: what waits
+unit_tests += t/unit/api_wait
+t_unit_api_wait_LDADD = $(APIT_LDADD)
 # api: how reasoning reaches a client
 unit_tests += t/unit/api_guides
 t_unit_api_guides_LDADD = $(P_LIBS) $(P_LDLIBS)

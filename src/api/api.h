@@ -23,6 +23,7 @@ struct api_config {
     uint64_t body_max;            /* bytes of a request body */
     int32_t default_max_tokens;
     int64_t request_timeout_ms;   /* 0: none */
+    int64_t queue_timeout_ms;     /* of what is not streamed; 0: none */
     int64_t wait_line_ms;         /* 10,000: first and next waiting line */
     int64_t prefill_line_ms;      /* 5,000: first prefill line, then 1/s */
     int64_t ledger_wait_ms;       /* how long [DONE] waits for the row: 100 */

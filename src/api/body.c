@@ -179,6 +179,16 @@ static enum st take_ngram(struct body_parse *p)
                    "must be 0 or from 2 to 64");
 }
 
+/* Only for the side lane: whatever it is, it is no error. */
+static void take_task(struct body_parse *p)
+{
+    const struct json *v = body_get(p->root, "metadata");
+
+    v = v && v->type == JSON_OBJ ? json_get(v, "task") : NULL;
+    if (v && v->type == JSON_STR)
+        p->out->task = v->str;
+}
+
 static void take_open(struct body_parse *p)
 {
     const struct json *v = body_get(p->root, "add_generation_prompt");
@@ -199,6 +209,7 @@ static enum st take_fields(struct body_parse *p, enum compat_wire wire)
     if (v)
         p->out->model = v->str;
     take_open(p);
+    take_task(p);
     take_stream(p);
     st = take_n(p);
     if (!st)

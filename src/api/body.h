@@ -57,6 +57,7 @@ struct think_ask {
 
 struct body { /* everything in the arena */
     struct text model;              /* n = 0: absent or empty */
+    struct text task;               /* metadata.task; n = 0: none */
     struct chat_req chat;           /* chat only */
     const struct prompt *prompts;   /* completions only: [n_prompts] >= 1 */
     size_t n_prompts;

@@ -8,6 +8,7 @@
 #include "api/hold.h"
 #include "api/prompts.h"
 #include "api/run.h"
+#include "api/side.h"
 #include "base/crypt.h"
 #include "base/thread.h"
 #include "chat/format.h"
@@ -64,6 +65,35 @@ struct plan {
     uint64_t seed;
 };
 
+/* Keys take turns in the queue, and clients without one: by FNV-1a of what
+ * the ledger calls them, with a bit that no key's number has. */
+static uint64_t owner_of(const struct ledger_row *row)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+
+    if (row->key_id)
+        return (uint64_t)row->key_id;
+    for (const char *p = row->client_id; *p; p++)
+        h = (h ^ (unsigned char)*p) * 0x100000001b3u;
+    return h | (uint64_t)1 << 63;
+}
+
+/* Who waits how. A request has its turn when its first job has. */
+static void set_turn(struct job *job, const struct exchange *x,
+                     const struct body *b, size_t i)
+{
+    const struct run *r = run_of(x);
+    const struct api_config *c = &x->api->c;
+
+    job->owner = owner_of(&r->row);
+    job->thinking = r->row.thinking;
+    job->side = side_is(b, r->row.thinking, job->n_ids, job->max_tokens);
+    if (!b->stream && i == 0 && c->queue_timeout_ms > 0)
+        job->start_by_us = x->req.arrived_us + c->queue_timeout_ms * 1000;
+    if (c->request_timeout_ms > 0)
+        job->deadline_us = x->req.arrived_us + c->request_timeout_ms * 1000;
+}
+
 static enum st make_job(struct exchange *x, struct choice *c, size_t i,
                         const struct plan *plan, struct err *e)
 {
@@ -88,9 +118,7 @@ static enum st make_job(struct exchange *x, struct choice *c, size_t i,
     job->sampling = b->sampling;
     job->sampling.seed = plan->seed;
     job->choice = (int32_t)(i % (size_t)b->n);
-    if (config->request_timeout_ms > 0)
-        job->deadline_us =
-            x->req.arrived_us + config->request_timeout_ms * 1000;
+    set_turn(job, x, b, i);
     ring_on_wake(job->ring, x->wake, x->wake_arg);
     st = job_set_bias(job, b->bias, b->n_bias, e);
     return st ? st : guides_make(&plan->guides, &job->guide, ids,

@@ -17,6 +17,8 @@ static const struct api_error table[] = {
                    "method_not_allowed", 0},
     [ST_RATE] = {429, "Too Many Requests", "rate_limit_error",
                  "rate_limit_exceeded", 10},
+    [ST_QUEUED] = {429, "Too Many Requests", "rate_limit_error",
+                   "queue_timeout", 10},
     [ST_BUSY] = {503, "Service Unavailable", "server_busy", NULL, 5},
     [ST_DRAINING] = {503, "Service Unavailable", "server_busy", NULL, 30},
     /* our caps on what a request may hold: nesting, nodes, bytes */

@@ -47,8 +47,10 @@ void figures_of(struct figures *f, const struct exchange *x, int64_t now_us)
             thought = reply_reasoning_tokens(c->reply);
         f->completion += n;
         f->reasoning += thought < n ? thought : n;
-        if (c->prompt_i != prompt) /* a prompt counts once */
+        if (c->prompt_i != prompt) { /* a prompt counts once */
             f->cached += end->cached_tokens;
+            f->disk += end->disk_tokens;
+        }
         prompt = c->prompt_i;
         if (i == 0) {
             f->queue_cms = cms(before + end->queue_us);
@@ -87,6 +89,8 @@ static int64_t blocks_of(const struct figures *f)
 
 static const char *cache_source(const struct figures *f)
 {
+    if (f->disk)
+        return "disk";
     return f->cached ? "prefix" : "none";
 }
 

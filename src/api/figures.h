@@ -10,6 +10,7 @@
 
 struct figures {
     int64_t prompt, cached, completion, reasoning; /* tokens */
+    int64_t disk; /* of the cached ones */
     /* hundredths of a millisecond; ttft = queue + prefill exactly */
     int64_t queue_cms, prefill_cms, ttft_cms, decode_cms, total_cms;
 };

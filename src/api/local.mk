@@ -22,6 +22,7 @@ libp_api_a_SOURCES = \
 	src/api/emit.c src/api/emit.h src/api/emit_chat.c src/api/emit_text.c \
 	src/api/logprobs.c src/api/logprobs.h \
 	src/api/reason.c src/api/reason.h \
+	src/api/side.c src/api/side.h \
 	src/api/sse.c src/api/sse.h src/api/info.c
 P_LIBS += libp_api.a
 $(libp_api_a_OBJECTS): src/db/sql.h

@@ -160,6 +160,10 @@ static void drain(struct run *r, struct choice *c)
     }
     if (c->view.ended)
         end_reply(r, c);
+    if (c->view.end.reason == END_QUEUED)
+        fail(r, ST_QUEUED, "the request waited for its turn as long as one "
+                           "without a stream may; try again later, or with "
+                           "a stream, which may wait longer");
     check_size(r, c);
 }
 
@@ -172,7 +176,7 @@ static bool all_over(const struct run *r)
 }
 
 /* Did the time run out while everything still waited for its turn? */
-static bool find_vain_wait(const struct run *r, struct err *e)
+static bool find_vain_wait(struct run *r, struct err *e)
 {
     for (size_t i = 0; i < r->n_choices; i++) {
         const struct choice *c = &r->choices[i];
@@ -180,8 +184,9 @@ static bool find_vain_wait(const struct run *r, struct err *e)
         if (c->view.started || c->fed || c->view.end.reason != END_TIMEOUT)
             return false;
     }
-    err_set(e, ST_RATE, "", "the request waited for its turn until its time "
-                            "was up; try again later");
+    err_set(e, ST_QUEUED, "", "the request waited for its turn until its "
+                              "time was up; try again later");
+    r->failure = *e;
     return true;
 }
 
@@ -196,6 +201,21 @@ static void stream_head(struct exchange *x, struct buf *out)
     r->head_sent = true;
     x->status = 200;
     answer_head(x, out, 200, SSE_TYPE, -1, STREAM_HEAD);
+}
+
+/* The estimate was told some time ago: that much of it is over. */
+static void waiting_line(const struct exchange *x, const struct ring_view *v,
+                         struct buf *out, int64_t now_us)
+{
+    int64_t eta_us = v->queue_eta_us;
+
+    if (eta_us >= 0) {
+        eta_us -= now_us - v->queue_told_us;
+        if (eta_us < 0)
+            eta_us = 0;
+    }
+    sse_waiting(out, v->queue_position + 1, eta_us,
+                now_us - x->req.arrived_us);
 }
 
 /* A comment line when one is due: it also keeps proxies from giving up. */
@@ -222,7 +242,7 @@ static void comment_line(struct exchange *x, struct buf *out, int64_t now_us)
         sse_prefill(out, v->prefill_done, v->prefill_total);
         r->line_us = now_us + PREFILL_EVERY_US;
     } else {
-        sse_waiting(out, v->queue_position + 1);
+        waiting_line(x, v, out, now_us);
         r->line_us = now_us + c->wait_line_ms * 1000;
     }
 }

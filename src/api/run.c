@@ -205,7 +205,7 @@ static const char *finish_of_run(const struct exchange *x)
         return "slow_client";
     }
     if (r->failure.st)
-        return "error";
+        return r->failure.st == ST_QUEUED ? "timeout" : "error";
     for (size_t i = r->n_choices; i-- > 0;) {
         const char *f = finish_of(&r->choices[i]);
 
@@ -271,7 +271,7 @@ void run_close(struct exchange *x, enum run_notice want, int64_t now_us)
     row->tool_calls = calls_of_run(r);
     row->status = x->status;
     snprintf(row->finish, sizeof(row->finish), "%s", finish_of_run(x));
-    if (strcmp(row->finish, "error") == 0)
+    if (strcmp(row->finish, "error") == 0 || r->failure.st == ST_QUEUED)
         snprintf(row->error_type, sizeof(row->error_type), "%s",
                  st_name(run_error(r, &e) ? e.st : ST_INTERNAL));
     if (r->admitted && want == RUN_NOTICE) {

@@ -15,9 +15,17 @@ void sse_done(struct buf *out)
     buf_puts(out, "data: [DONE]\n\n");
 }
 
-void sse_waiting(struct buf *out, int position)
+/* Whole seconds; an estimate that has run out still is about one. */
+void sse_waiting(struct buf *out, int position, int64_t eta_us,
+                 int64_t so_far_us)
 {
-    buf_printf(out, ": waiting, position %d\n\n", position);
+    long long eta_s = (eta_us + 500000) / 1000000;
+    long long so_far_s = so_far_us > 0 ? so_far_us / 1000000 : 0;
+
+    buf_printf(out, ": waiting, position %d", position);
+    if (eta_us >= 0)
+        buf_printf(out, ", about %lld s", eta_s > 1 ? eta_s : 1);
+    buf_printf(out, ", %lld s so far\n\n", so_far_s);
 }
 
 void sse_prefill(struct buf *out, int done, int total)

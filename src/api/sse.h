@@ -12,8 +12,10 @@
 void sse_begin(struct buf *out);  /* before one JSON object */
 void sse_end(struct buf *out);    /* after it */
 void sse_done(struct buf *out);   /* data: [DONE] */
-/* Comment lines; positions count from 1. */
-void sse_waiting(struct buf *out, int position);
+/* Comment lines. position: from 1; eta_us: until it starts, -1: not known;
+ * so_far_us: since it arrived. */
+void sse_waiting(struct buf *out, int position, int64_t eta_us,
+                 int64_t so_far_us);
 void sse_prefill(struct buf *out, int done, int total);
 
 #endif

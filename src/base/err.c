@@ -49,6 +49,7 @@ const char *st_name(enum st st)
         [ST_NO_MODEL] = "no_model",
         [ST_METHOD] = "method",
         [ST_RATE] = "rate",
+        [ST_QUEUED] = "queued",
         [ST_BUSY] = "busy",
         [ST_DRAINING] = "draining",
         [ST_LIMIT] = "limit",

@@ -28,6 +28,7 @@ enum st {
     ST_NO_MODEL,    /* a model name that is not served */
     ST_METHOD,      /* the route exists, the method does not */
     ST_RATE,        /* the caller asked too often */
+    ST_QUEUED,      /* it waited too long for its turn */
     ST_BUSY,        /* queue or memory is full; try again later */
     ST_DRAINING,    /* the process is going down */
     ST_LIMIT,       /* one of our own caps was hit */

@@ -32,6 +32,7 @@ struct ring *ring_new(size_t max_tokens, int top_n)
 
     pthread_mutex_init(&r->mu, NULL);
     cond_init_monotonic(&r->cond);
+    r->view.queue_eta_us = -1;
     r->cap = max_tokens;
     r->top_n = top_n > 0 ? (size_t)top_n : 0;
     r->ids = mem_try_array(max_tokens, sizeof(*r->ids));

@@ -53,6 +53,7 @@ static void end(struct scripted *s, struct play *p, enum end_reason why,
     info.prompt_tokens = p->running ? (int32_t)p->job->n_ids : 0;
     info.completion_tokens = tokens;
     info.cached_tokens = s->c.cached;
+    info.disk_tokens = s->c.disk;
     info.queue_us = (p->running ? p->started_us : now) - p->submitted_us;
     if (p->running)
         info.prefill_us = (p->emitted ? p->first_us : now) - p->started_us;
@@ -146,6 +147,8 @@ static enum end_reason outside(const struct play *p, int64_t now,
     }
     if (p->job->deadline_us && now >= p->job->deadline_us)
         return END_TIMEOUT;
+    if (!p->running && p->job->start_by_us && now >= p->job->start_by_us)
+        return END_QUEUED;
     return END_NONE;
 }
 
@@ -195,8 +198,12 @@ static int64_t round_of_all(struct scripted *s, bool held)
         if (p->running)
             running++;
         else
-            ring_queued(p->job->ring, place++, -1, now);
-        due = p->running && !held ? p->due_us : 0;
+            ring_queued(p->job->ring, place++,
+                        s->c.eta_us ? s->c.eta_us : -1,
+                        s->c.eta_us ? p->submitted_us : now);
+        due = p->running && !held ? p->due_us : p->job->start_by_us;
+        if (p->running && held)
+            due = 0;
         if (p->job->deadline_us && (!due || p->job->deadline_us < due))
             due = p->job->deadline_us;
         if (due && (!next || due < next))

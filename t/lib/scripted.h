@@ -28,7 +28,9 @@ struct scripted_config {
     int32_t parallel;       /* jobs that run together; 0: 4 */
     int32_t max_queue;      /* jobs that may wait */
     int32_t vocab, context; /* 0: 1 << 20 and 4096 */
-    int32_t cached;         /* what every END says of cached tokens */
+    int32_t cached, disk;   /* what every END says of cached tokens */
+    int64_t eta_us;         /* what everybody who waits is told, when it is
+                             * submitted; 0: nothing */
     /* Where in the script a job starts (once, when it is submitted); NULL:
      * at 0. */
     size_t (*start_at)(const struct job *j);

@@ -193,7 +193,7 @@ static void comments(struct apit *t)
                CHAT(",\"stream\":true,\"max_tokens\":2"), NULL);
     call_start(&b, t, "POST", chat,
                CHAT(",\"stream\":true,\"max_tokens\":2"), NULL);
-    ok(call_until(&b, ": waiting, position 2\n\n", 5000), "a waiting line");
+    ok(call_until(&b, ": waiting, position 2, 0 s so far\n\n", 5000), "a waiting line");
     call_until(&b, NULL, 150);
     waited = mono_ms() - start;
     ok(count(&b, ": waiting") >= 2 && count(&b, ": waiting") <= waited / 40,
@@ -278,7 +278,7 @@ static void timeouts(struct apit *t)
     call_do(&c, t, chat, CHAT(",\"stream\":true"));
     is_int(call_status(&c), 429, "no turn in all its time: 429");
     ok(strstr(call_body(&c), "\"type\":\"rate_limit_error\"") &&
-           strstr(call_body(&c), "\"code\":\"rate_limit_exceeded\""),
+           strstr(call_body(&c), "\"code\":\"queue_timeout\""),
        "as OpenAI says it");
     is_str(call_header(&c, "Retry-After", h, sizeof(h)), "10",
            "with Retry-After");
