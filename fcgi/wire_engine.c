@@ -47,6 +47,7 @@ enum st wire_gen_open(struct gen **out, const struct gguf *g,
     ec.cpus = c->cpus;
     ec.context = (int32_t)c->context;
     ec.parallel = (int32_t)c->parallel;
+    ec.side = (int32_t)c->side_slots;
     ec.max_queue = (int32_t)c->max_queue;
     ec.kv_type = c->kv_type == CONF_KV_Q8_0 ? KERN_Q8_0 : KERN_F16;
     ec.kv_bytes = (size_t)c->kv_memory;

@@ -6,6 +6,7 @@ use warnings;
 use lib 't/lib';
 use Test::More;
 use JSON::PP ();
+use Pen::Case qw(counts);
 use Pen::Daemon;
 
 my $build = Pen::Daemon::build();
@@ -68,7 +69,7 @@ sub text {
     return ($c->{message} ? $c->{message}{content} : $c->{text}) // '';
 }
 sub thought { (($_[0]{choice} // {})->{message} // {})->{reasoning_content} // '' }
-sub told { $json->encode([ @{ $_[0]{json} }{qw(choices usage)} ]) }
+sub told { $json->encode([ $_[0]{json}{choices}, counts($_[0]{json}{usage}) ]) }
 sub chunks {
     return map { $json->decode($_) }
         grep { $_ ne '[DONE]' } $_[0]{body} =~ /^data: (.*)$/mg;

@@ -23,7 +23,7 @@ for my $text ($mixed, "\x{1F680}", "\x{1F469}\x{1F3FD}\x{200D}\x{1F680}" x 20,
         is $w->{text}, $text, 'whole';
         unlike $s->{text} . $w->{text}, qr/\x{FFFD}/, 'no replacement';
         is $w->{finish}, 'stop', 'ends well';
-        is_deeply $s->{usage}, $w->{usage}, 'the same usage';
+        is_deeply counts($s->{usage}), counts($w->{usage}), 'the same usage';
         cmp_ok $w->{usage}{completion_tokens}, '>', length $text,
             'the tokens do split characters';
     }

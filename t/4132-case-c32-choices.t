@@ -24,7 +24,8 @@ for my $ask ([ chat => \&chat, @story ],
     my %distinct = map { $_ => 1 } @{ texts($first) };
     cmp_ok scalar(keys %distinct), '>', 1, 'not all equal';
     is_deeply texts($again), texts($first), 'the second run repeats the first';
-    is_deeply $again->{usage}, $first->{usage}, 'and its usage';
+    is_deeply counts($again->{usage}), counts($first->{usage}),
+        'and its usage';
     isnt join('|', @{ texts(whole($do->($d, @body, %three, seed => 8))) }),
         join('|', @{ texts($first) }), 'another seed, other answers';
 

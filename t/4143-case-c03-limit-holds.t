@@ -24,7 +24,7 @@ for my $name (sort keys %limit) {
         is "$w->{status} $w->{finish}", '200 length', "$name: length";
         cmp_ok $w->{usage}{completion_tokens}, '<=', 5, 'at most 5 tokens';
         is "$s->{finish} $s->{text}", "length $w->{text}", 'streamed too';
-        is_deeply $s->{usage}, $w->{usage}, 'as many tokens';
+        is_deeply counts($s->{usage}), counts($w->{usage}), 'as many tokens';
     }
 }
 my $w = whole(text($d, prompt => 'a a a a a a a a', max_tokens => 5));

@@ -29,7 +29,10 @@ is $row->{$_}, $s->{usage}{$_}, "$_ as the client saw"
     for qw(prompt_tokens completion_tokens);
 my $w = whole(chat($d, @ask));
 is $w->{text}, $s->{text}, 'the same text whole';
-is_deeply $w->{usage}, $s->{usage}, 'the same usage';
+is $w->{usage}{prompt_tokens_details}{cached_tokens},
+    $w->{usage}{prompt_tokens} - 1, 'the second one finds the prompt';
+is_deeply counts($w->{usage}), counts($s->{usage}),
+    'the same usage but for that';
 is $w->{system_fingerprint}, $s->{chunks}[0]{system_fingerprint},
     'the same fingerprint';
 my $t = $w->{timings};

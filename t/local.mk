@@ -28,6 +28,10 @@ t_unit_kv_pages_LDADD = libp_kv.a libp_base.a
 # engine; libt_model is the demo model for C tests
 check_LIBRARIES = libt_model.a
 libt_model_a_SOURCES = t/lib/model.c t/lib/model.h
+# the scheduler's parts
+unit_tests += t/unit/engine_plan t/unit/engine_queue
+t_unit_engine_plan_LDADD = $(P_ENGINE_LIBS)
+t_unit_engine_queue_LDADD = $(P_ENGINE_LIBS)
 unit_tests += t/unit/engine_sched t/unit/engine_share t/unit/engine_sample
 t_unit_engine_sample_LDADD = $(P_ENGINE_LIBS)
 t_unit_engine_sched_LDADD = libt_model.a $(P_ENGINE_LIBS)

@@ -1,4 +1,5 @@
 #include "engine/engine.h"
+#include "engine/identity.h"
 #include "engine/sched.h"
 
 #include "base/num.h"
@@ -11,6 +12,8 @@
 #define CHUNK_MAX 4096
 #define QUEUE_MAX 100000
 #define KV_BYTES_DEFAULT ((size_t)1 << 30)
+#define SPOOL_QUEUE ((size_t)64 << 20) /* bytes on their way to the disk */
+#define SPOOL_CLOSE_MS 3000
 
 static struct sched *sched_of(const struct gen *g)
 {
@@ -88,7 +91,7 @@ static enum st engine_submit(struct gen *g, struct job *j, struct err *e)
     pthread_mutex_lock(&s->mu);
     if (s->stopping)
         st = ST_DRAINING;
-    else if (s->inflight >= room)
+    else if (s->inflight - s->state.side_running >= room)
         st = ST_BUSY;
     if (!st) {
         s->inflight++;
@@ -106,8 +109,7 @@ static enum st engine_submit(struct gen *g, struct job *j, struct err *e)
 
 static void engine_kick(struct gen *g)
 {
-    /* with any job at all the thread is awake and passes a safe point soon */
-    (void)g;
+    sched_poke(sched_of(g));
 }
 
 static void engine_limits(const struct gen *g, struct gen_limits *out)
@@ -140,8 +142,11 @@ static void engine_free(struct gen *g)
         pthread_mutex_unlock(&s->mu);
         pthread_join(s->thread, NULL);
     }
+    spool_close(s->spool, SPOOL_CLOSE_MS);
     forward_free(s->forward);
     sampler_free(s->sampler);
+    queue_free(s->queue);
+    kv_tree_free(s->tree);
     kv_pages_free(s->pages);
     model_close(s->model);
     kern_free(s->kern);
@@ -149,6 +154,11 @@ static void engine_free(struct gen *g)
     pthread_mutex_destroy(&s->mu);
     free(s->running);
     free(s->slot_used);
+    free(s->shares);
+    free(s->eta_run);
+    free(s->eta_wait);
+    free(s->eta_scratch);
+    free(s->units);
     free(s->table);
     free(s->ids);
     free(s->pos);
@@ -175,6 +185,7 @@ void engine_config_default(struct engine_config *c)
     *c = (struct engine_config){
         .set = KERN_CPU_AUTO,
         .parallel = 8,
+        .side = 1,
         .max_queue = 256,
         .chunk = CHUNK_DEFAULT,
         .kv_type = KERN_F16,
@@ -205,6 +216,9 @@ static enum st check_config(const struct engine_config *c, struct err *e)
     if (c->parallel < 1 || c->parallel > SCHED_PARALLEL_MAX)
         return err_set(e, ST_INVALID, "parallel", "%d is not from 1 to %d",
                        c->parallel, SCHED_PARALLEL_MAX);
+    if (c->side < 0 || c->side > SCHED_SIDE_MAX)
+        return err_set(e, ST_INVALID, "side", "%d is not from 0 to %d",
+                       c->side, SCHED_SIDE_MAX);
     if (c->max_queue < 0 || c->max_queue > QUEUE_MAX)
         return err_set(e, ST_INVALID, "max_queue", "%d is not from 0 to %d",
                        c->max_queue, QUEUE_MAX);
@@ -242,59 +256,66 @@ static enum st size_kv(struct sched *s, const struct engine_config *c,
         one = fit;
         context = (int32_t)(fit * KV_PAGE);
     }
-    want = one * (size_t)c->parallel;
+    want = one * ((size_t)c->parallel + (size_t)c->side);
     *pages = (int32_t)(want < fit ? want : fit);
     s->limits.context = context;
     s->max_pages = (int32_t)one;
     return ST_OK;
 }
 
-static enum st alloc_all(struct sched *s, int32_t pages, struct err *e)
+static bool alloc_lists(struct sched *s)
 {
-    size_t parallel = (size_t)s->limits.parallel;
-    size_t vocab = (size_t)s->limits.vocab;
-    size_t rows = (size_t)s->chunk + parallel;
+    size_t slots = (size_t)s->slots;
+    size_t all = slots + (size_t)s->limits.max_queue;
 
-    s->pages = kv_pages_new((size_t)pages, forward_page_bytes(s->model));
+    s->queue = queue_new();
+    s->running = mem_try_array(slots, sizeof(struct seq *));
+    s->slot_used = mem_try_array(slots, sizeof(*s->slot_used));
+    s->shares = mem_try_array(slots, sizeof(*s->shares));
+    s->eta_run = mem_try_array(slots, sizeof(*s->eta_run));
+    s->eta_wait = mem_try_array(all, sizeof(*s->eta_wait));
+    s->eta_scratch = mem_try_array(2 * slots, sizeof(*s->eta_scratch));
+    return s->queue && s->running && s->slot_used && s->shares &&
+           s->eta_run && s->eta_wait && s->eta_scratch;
+}
+
+static bool alloc_rows(struct sched *s, size_t rows)
+{
+    size_t slots = (size_t)s->slots, vocab = (size_t)s->limits.vocab;
+
     s->sampler = sampler_new(s->limits.vocab);
-    s->running = mem_try_array(parallel, sizeof(struct seq *));
-    s->slot_used = mem_try_array(parallel, sizeof(*s->slot_used));
-    s->table = mem_try_array(parallel * (size_t)s->max_pages,
-                             sizeof(*s->table));
     s->ids = mem_try_array(rows, sizeof(*s->ids));
     s->pos = mem_try_array(rows, sizeof(*s->pos));
     s->seq = mem_try_array(rows, sizeof(*s->seq));
-    s->out = mem_try_array(parallel, sizeof(*s->out));
+    s->out = mem_try_array(slots, sizeof(*s->out));
     s->logits = mem_try_array(vocab, sizeof(*s->logits));
     s->mask = mem_try_array((vocab + 31) / 32, sizeof(*s->mask));
-    if (!s->pages || !s->sampler || !s->running || !s->slot_used ||
-        !s->table || !s->ids || !s->pos || !s->seq || !s->out || !s->logits ||
-        !s->mask)
+    return s->sampler && s->ids && s->pos && s->seq && s->out && s->logits &&
+           s->mask;
+}
+
+static bool alloc_cache(struct sched *s, int32_t pages)
+{
+    struct kv_tree_config tc = {0};
+
+    s->pages = kv_pages_new((size_t)pages, s->page_bytes);
+    tc.pages = s->pages;
+    s->tree = s->pages ? kv_tree_new(&tc) : NULL;
+    s->root = s->tree ? kv_tree_root(s->tree, s->what) : -1;
+    s->table = mem_try_array((size_t)s->slots * (size_t)s->max_pages,
+                             sizeof(*s->table));
+    s->units = mem_try_array((size_t)s->limits.context, sizeof(*s->units));
+    return s->root >= 0 && s->table && s->units;
+}
+
+static enum st alloc_all(struct sched *s, int32_t pages, struct err *e)
+{
+    int32_t rows = plan_most(s->chunk) + s->slots;
+
+    if (!alloc_lists(s) || !alloc_rows(s, (size_t)rows) ||
+        !alloc_cache(s, pages))
         return err_set(e, ST_NOMEM, "engine", "no memory for the engine");
-    return forward_new(&s->forward, s->model, (int32_t)rows, (int32_t)parallel,
-                       pages, e);
-}
-
-/* FNV-1a, continued from h. */
-static uint64_t hash(uint64_t h, const void *p, size_t n)
-{
-    const unsigned char *s = p;
-
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ s[i]) * 0x100000001b3u;
-    return h;
-}
-
-static void make_fingerprint(struct sched *s, const struct gguf *g)
-{
-    uint64_t h = 0xcbf29ce484222325u, file = gguf_fingerprint(g);
-
-    h = hash(h, &file, sizeof(file));
-    h = hash(h, s->kern->name, strlen(s->kern->name));
-    h = hash(h, &s->model->kv_type, sizeof(s->model->kv_type));
-    h = hash(h, PACKAGE_VERSION, sizeof(PACKAGE_VERSION));
-    snprintf(s->fingerprint, sizeof(s->fingerprint), "fp_%010llx",
-             (unsigned long long)(h >> 24));
+    return forward_new(&s->forward, s->model, rows, s->slots, pages, e);
 }
 
 static enum st open_kernels(struct sched *s, const struct engine_config *c,
@@ -314,6 +335,29 @@ static enum st open_kernels(struct sched *s, const struct engine_config *c,
     return kern_cpu_new(&s->kern, &kc, e);
 }
 
+static void spool_news(void *arg)
+{
+    sched_poke(arg);
+}
+
+static enum st open_spool(struct sched *s, const struct engine_config *c,
+                          struct err *e)
+{
+    size_t least = 4 * (s->page_bytes +
+                        (size_t)s->limits.context * sizeof(*s->units));
+    struct spool_config sc = {
+        .dir = c->spool_dir,
+        .max_bytes = c->spool_bytes,
+        .ttl_s = c->spool_ttl_s,
+        .queue_bytes = least > SPOOL_QUEUE ? least : SPOOL_QUEUE,
+        .wake = spool_news,
+        .arg = s,
+    };
+
+    s->spool_queue = sc.queue_bytes;
+    return spool_open(&s->spool, &sc, e);
+}
+
 static enum st open_all(struct sched *s, const struct gguf *g,
                         const struct engine_config *c, struct err *e)
 {
@@ -322,7 +366,6 @@ static enum st open_all(struct sched *s, const struct gguf *g,
     enum st st = check_config(c, e);
 
     packs.threads = engine_threads(c);
-
     if (!st)
         st = open_kernels(s, c, e);
     if (!st)
@@ -338,10 +381,17 @@ static enum st open_all(struct sched *s, const struct gguf *g,
     s->limits.vocab = s->model->vocab;
     s->limits.parallel = c->parallel;
     s->limits.max_queue = c->max_queue;
+    s->limits.side = c->side;
+    s->slots = c->parallel + c->side;
+    s->page_bytes = forward_page_bytes(s->model);
+    s->due_us = INT64_MAX;
+    identity_print(s->fingerprint, g, s->model);
+    identity_words(s->what, g, s->model, c->spool_dir != NULL);
     st = alloc_all(s, pages, e);
+    if (!st && c->spool_dir)
+        st = open_spool(s, c, e);
     if (st)
         return st;
-    make_fingerprint(s, g);
     s->live.kv_pages = (size_t)pages;
     s->live.bytes_weights = s->kern->bytes[KERN_WEIGHTS];
     s->live.bytes_kv = s->kern->bytes[KERN_KV];
@@ -360,7 +410,7 @@ enum st engine_open(struct gen **out, const struct gguf *g,
     s->gen.ops = &engine_ops;
     s->inbox_tail = &s->inbox;
     pthread_mutex_init(&s->mu, NULL);
-    pthread_cond_init(&s->cond, NULL);
+    cond_init_monotonic(&s->cond);
     st = open_all(s, g, c, e);
     if (!st)
         st = thread_start(&s->thread, "engine", sched_run, s, e);

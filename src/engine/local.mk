@@ -2,7 +2,13 @@
 noinst_LIBRARIES += libp_engine.a
 libp_engine_a_SOURCES = \
 	src/engine/engine.c src/engine/engine.h \
-	src/engine/sched.c src/engine/sched.h \
+	src/engine/sched.c src/engine/sched.h src/engine/sched_int.h \
+	src/engine/sched_admit.c src/engine/sched_cache.c \
+	src/engine/sched_spool.c src/engine/sched_step.c \
+	src/engine/sched_tell.c \
+	src/engine/identity.c src/engine/identity.h \
+	src/engine/plan.c src/engine/plan.h \
+	src/engine/queue.c src/engine/queue.h \
 	src/engine/seq.c src/engine/seq.h \
 	src/engine/eta.c src/engine/eta.h \
 	src/engine/sample.c src/engine/sample.h \

@@ -5,7 +5,8 @@
  * come after all others, whoever owns them. What was sent back (it had begun)
  * goes before everybody of its class. A job that may use the side lane can be
  * taken out of turn, oldest first, when a side slot is free.
- * The owner of a job is a number (struct job.owner); 0 is an owner too.
+ * The owner of a job is a number (struct job.owner); 0 is an owner too. A job
+ * is in one queue at most: seq.next, prev and began are the queue's.
  * Engine thread only.
  */
 #ifndef ENGINE_QUEUE_H

@@ -3,29 +3,41 @@
  *
  * One turn:
  *
- *   safe point   inbox -> waiting; ended, cancelled and late sequences leave
- *                and give their pages back; waiting ones enter, in order,
- *                while a slot and the pages of their prompts are free
- *   plan         one row for every decoding sequence, and up to `slice` rows
- *                of prompts; where pages run out, the youngest sequence goes
- *                back to the head of the queue
+ *   safe point   inbox -> queue; ended, cancelled and late sequences leave:
+ *                what they computed enters the prefix tree; those who wait
+ *                enter, in the queue's order, while a slot and the pages of
+ *                their prompts are free or can be evicted from the tree
+ *   settle       who entered takes the rows that the tree has, waits for
+ *                those that another one computes (plan.h 2), then for those
+ *                that are on disk
+ *   plan         how many rows everybody gets (plan.h); where pages run out
+ *                and the tree has none left, the youngest sequence goes back
+ *                to the head of the queue
  *   forward      all rows in one batch
- *   publish      sample, commit, one wake-up per job
+ *   publish      sample, commit, full pages into the tree, one wake-up per job
  *
  * END is told last, when the slot and the pages are free and the state says
- * so: who saw END finds room. The thread sleeps only when it has no job at
- * all, so a flag of a job (cancelled, finish) needs no signal.
+ * so: who saw END finds room. The thread sleeps when nobody has a row to
+ * compute; kick, submit and the spool's thread wake it.
  *
  * The state of struct sched is the engine thread's but for the part under mu.
  */
 #ifndef ENGINE_SCHED_H
 #define ENGINE_SCHED_H
 
+#include "engine/eta.h"
 #include "engine/forward.h"
+#include "engine/gate.h"
+#include "engine/identity.h"
+#include "engine/plan.h"
+#include "engine/queue.h"
 #include "engine/sample.h"
 #include "engine/seq.h"
+#include "kv/spool.h"
+#include "kv/tree.h"
 
 #define SCHED_PARALLEL_MAX 256
+#define SCHED_SIDE_MAX 16
 
 struct sched {
     struct gen gen;           /* first: the two convert */
@@ -36,9 +48,13 @@ struct sched {
     struct forward *forward;
     struct sampler *sampler;
     struct gen_limits limits;
-    int32_t chunk;            /* most prompt rows of a step */
+    int32_t slots;            /* parallel, then side slots */
+    int32_t chunk;            /* most prompt rows of a step but for plan.h's
+                               * own additions */
     int32_t max_pages;        /* of one sequence: stride of the table */
-    char fingerprint[16];     /* "fp_" and 10 hexadecimal digits */
+    size_t page_bytes;
+    char fingerprint[IDENTITY_PRINT];
+    char what[IDENTITY_WORDS]; /* the root's name, and the spool's */
     pthread_t thread;
     bool started;
 
@@ -47,29 +63,49 @@ struct sched {
     struct seq *inbox, **inbox_tail; /* guarded by mu */
     int32_t inflight;         /* guarded by mu: submitted, not yet left */
     bool stopping;            /* guarded by mu */
+    bool poked;               /* guarded by mu: a flag of a job changed, or
+                               * the spool has news */
     struct gen_state state;   /* guarded by mu: the copy that others read */
 
     /* engine thread */
-    struct seq *waiting;      /* in the order in which they will enter */
-    int32_t n_waiting;
-    struct seq **running;     /* [limits.parallel] oldest first */
+    struct queue *queue;
+    bool look;                /* at the flags of those who wait */
+    int64_t due_us;           /* or then; INT64_MAX: nobody has a limit */
+    struct seq **running;     /* [slots] oldest first */
     int32_t n_running;
-    bool *slot_used;          /* [limits.parallel] */
+    bool *slot_used;          /* [slots] */
+    struct plan_seq *shares;  /* [slots] */
     struct kv_pages *pages;
-    int32_t *table;           /* [limits.parallel][max_pages] */
+    struct kv_tree *tree;
+    int32_t root;
+    int32_t *table;           /* [slots][max_pages] */
     bool mixed;               /* somebody decodes in this step */
     int32_t slice[2];         /* prompt rows of a step now; [1]: mixed */
     int64_t decode_us;        /* what a step without prompt rows takes */
-    int32_t *ids, *pos, *seq, *out; /* [chunk + parallel], out [parallel] */
+    int32_t *ids, *pos, *seq, *out; /* [rows of a step], out [slots] */
     float *logits;            /* [vocab] */
     uint32_t *mask;           /* one bit per id */
     struct logprob top[SEQ_TOP_MAX];
     struct seq *gone;         /* left, not told yet */
     struct gen_state live;    /* counters, copied to `state` each step */
+
+    struct eta eta;
+    struct eta_run *eta_run;  /* [slots] */
+    struct eta_wait *eta_wait; /* [parallel + max_queue + side] */
+    int64_t *eta_scratch;     /* [2 * slots] */
+    int64_t told_us;          /* when everybody who waits was told last */
+    bool news;                /* somebody waits that was told nothing yet */
+
+    struct spool *spool;      /* NULL: none */
+    size_t spool_queue;       /* bytes that may wait to be written */
+    bool spill, spill_full;   /* pages to offer; not now */
+    int32_t *units;           /* [context] of one node */
 };
 
 /* The thread's function; `arg` is the struct sched. Ends when `stopping` is
  * set, after every sequence got its END. */
 void *sched_run(void *arg);
+/* Look soon, from any thread. */
+void sched_poke(struct sched *s);
 
 #endif

@@ -29,15 +29,18 @@ struct seq *seq_new(struct job *j, const struct gen_limits *l)
     s->slot = -1;
     s->position = -1;
     s->submit_us = mono_us();
-    s->gen = mem_try_array((size_t)s->max_new, sizeof(*s->gen));
+    s->tail = -1;
+    s->units = mem_try_array(j->n_ids + (size_t)s->max_new,
+                             sizeof(*s->units));
     s->guide = mem_try(state ? state : 1);
     if (penalty_wanted(&j->sampling))
         s->penalty = penalty_new(j->ids, j->n_ids, most_ids(s, l));
-    if (!s->gen || !s->guide ||
+    if (!s->units || !s->guide ||
         (!s->penalty && penalty_wanted(&j->sampling))) {
         seq_free(s);
         return NULL;
     }
+    s->gen = s->units + j->n_ids;
     guide_init(j->guide, s->guide);
     return s;
 }
@@ -46,9 +49,9 @@ void seq_free(struct seq *s)
 {
     if (!s)
         return;
-    BUG_ON(s->n_pages);
+    BUG_ON(s->n_pages || s->n_reads);
     job_unref(s->job);
-    free(s->gen);
+    free(s->units);
     free(s->guide);
     penalty_free(s->penalty);
     free(s);
@@ -59,38 +62,46 @@ int32_t seq_pages(int32_t rows)
     return (rows + KV_PAGE - 1) / KV_PAGE;
 }
 
-bool seq_take_pages(struct seq *s, struct kv_pages *p, int32_t rows)
+static int32_t in_prompt(const struct seq *s, int32_t rows)
 {
-    int32_t more = seq_pages(rows) - s->n_pages;
+    int32_t n = (int32_t)s->job->n_ids;
 
-    if (more > 0 && kv_pages_left(p) < (size_t)more)
-        return false;
-    for (; more > 0; more--) {
-        s->pages[s->n_pages] = kv_pages_take(p);
-        BUG_ON(s->pages[s->n_pages] < 0);
-        s->n_pages++;
-    }
-    return true;
+    return rows < n ? rows : n;
 }
 
-void seq_drop_pages(struct seq *s, struct kv_pages *p)
+void seq_found(struct seq *s)
 {
-    for (int32_t i = 0; i < s->n_pages; i++)
-        kv_pages_unref(p, s->pages[i]);
-    s->n_pages = 0;
-    s->done = 0;
+    int32_t done = in_prompt(s, s->done);
+
+    if (done > s->reached)
+        s->reached = done;
+}
+
+void seq_computed(struct seq *s, int32_t rows)
+{
+    int32_t from = in_prompt(s, s->done);
+    int32_t to = in_prompt(s, s->done + rows);
+
+    s->done += rows;
+    seq_found(s);
+    if (from == to)
+        return;
+    if (!s->computed)
+        s->low = s->high = from;
+    /* what was computed before it was sent back counts once */
+    if (from < s->low) {
+        s->computed += (to < s->low ? to : s->low) - from;
+        s->low = from;
+    }
+    if (to > s->high) {
+        s->computed += to - (from > s->high ? from : s->high);
+        s->high = to;
+    }
 }
 
 int32_t seq_rows(const struct seq *s)
 {
     return (int32_t)s->job->n_ids + s->n_gen;
-}
-
-int32_t seq_id(const struct seq *s, int32_t i)
-{
-    int32_t n = (int32_t)s->job->n_ids;
-
-    return i < n ? s->job->ids[i] : s->gen[i - n];
 }
 
 int32_t seq_pending(const struct seq *s)
@@ -174,6 +185,9 @@ void seq_end(struct seq *s, enum end_reason why, const struct err *err)
     if (err)
         end->err = *err;
     end->prompt_tokens = (int32_t)s->job->n_ids;
+    end->cached_tokens = s->reached - s->computed;
+    end->disk_tokens = s->from_disk < end->cached_tokens ? s->from_disk
+                                                         : end->cached_tokens;
     end->completion_tokens = s->n_gen;
     guide_note(s->job->guide, s->guide, &end->note);
     end->queue_us = (s->start_us ? s->start_us : now) - s->submit_us;
@@ -197,6 +211,8 @@ bool seq_check(struct seq *s, int64_t now_us)
         seq_end(s, END_CANCELLED, NULL);
     } else if (j->deadline_us && now_us >= j->deadline_us) {
         seq_end(s, END_TIMEOUT, NULL);
+    } else if (j->start_by_us && !s->start_us && now_us >= j->start_by_us) {
+        seq_end(s, END_QUEUED, NULL);
     }
     return s->ended;
 }

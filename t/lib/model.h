@@ -21,6 +21,9 @@ struct gen *demo_engine(const struct gguf *g, const struct engine_config *c);
 struct job *demo_job(const int32_t *ids, size_t n, int32_t max_tokens);
 /* Submit, or exit as above. */
 void demo_submit(struct gen *g, struct job *j);
+/* All of them together: the others enter at the safe point behind the first
+ * step of the first, however slow the caller's thread is. */
+void demo_submit_all(struct gen *g, struct job **j, int n);
 /* Wait for END; ids (cap max) may be NULL. Returns how many were taken. */
 size_t demo_wait(struct job *j, int32_t *ids, size_t cap, struct end_info *end);
 

@@ -112,10 +112,9 @@ static void run_group(struct gen *g, int at_once, int32_t max, int32_t top,
     struct job *j[JOBS];
 
     for (int i = 0; i < JOBS; i += at_once) {
-        for (int k = i; k < i + at_once; k++) {
+        for (int k = i; k < i + at_once; k++)
             j[k] = mixed(k, max, top);
-            start_job(g, j[k]);
-        }
+        demo_submit_all(g, j + i, at_once);
         for (int k = i; k < i + at_once; k++)
             finish_job(j[k], &out[k]);
     }

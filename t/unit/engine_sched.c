@@ -68,9 +68,7 @@ static void together(struct gen *g)
     is_int(st.decode_rows_max, 1, "one at a time shared no step");
     for (int i = 0; i < JOBS; i++)
         j[i] = mixed(i);
-    for (int i = 0; i < JOBS; i++) {
-        demo_submit(g, j[i]);
-    }
+    demo_submit_all(g, j, JOBS);
     for (int i = 0; i < JOBS; i++) {
         demo_wait(j[i], group[i], MAX, &end);
         ok(!memcmp(alone[i], group[i], sizeof(alone[i])),
@@ -79,7 +77,8 @@ static void together(struct gen *g)
     }
     g->ops->state(g, &st);
     is_int(st.decode_rows_max, JOBS, "all of them shared a step");
-    is_int(st.kv_pages_used, 0, "and all pages came back");
+    ok(st.kv_pages_used == st.cache.pages && !st.cache.shared_pages,
+       "and only the prefix tree has pages");
     is_int(st.running + st.waiting, 0, "nobody is left");
 }
 
@@ -352,7 +351,9 @@ static void cancel_prefill(struct gen *g)
     ok(v.prefill_done > 0 && v.prefill_done <= 256 && v.prefill_total == 300,
        "after one slice of it (%d rows)", v.prefill_done);
     g->ops->state(g, &st);
-    ok(!st.running && !st.kv_pages_used, "its slot and pages are free");
+    ok(!st.running && !st.cache.shared_pages &&
+           st.kv_pages_used == st.cache.pages,
+       "its slot is free, its pages are the tree's");
     job_unref(j);
 }
 

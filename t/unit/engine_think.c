@@ -218,10 +218,9 @@ static void sent_back(void)
         wait_for(j[i], &one[i]);
         is_int(one[i].end.note.closed, CLOSED_BY_BUDGET, "cap %d", caps[i]);
     }
-    for (int i = 0; i < JOBS; i++) {
+    for (int i = 0; i < JOBS; i++)
         j[i] = endless(caps[i]);
-        demo_submit(g, j[i]);
-    }
+    demo_submit_all(g, j, JOBS);
     for (int i = 0; i < JOBS; i++) {
         wait_for(j[i], &many);
         ok(same(&many, &one[i]) && many.end.note.closed == CLOSED_BY_BUDGET,

@@ -19,9 +19,18 @@ use JSON::PP ();
 use Pen::Daemon;
 use Pen::Fcgi;
 
-our @EXPORT = qw(chat text force whole joined error need_demo $yes $no);
+our @EXPORT = qw(chat text force whole joined counts error need_demo
+    $yes $no);
 our ($yes, $no) = (JSON::PP::true, JSON::PP::false);
 my $json = JSON::PP->new->canonical;
+
+# A usage without what was found in the cache: that depends on who asked
+# before.
+sub counts {
+    my %usage = %{ $_[0] // {} };
+    delete $usage{prompt_tokens_details};
+    return \%usage;
+}
 
 sub need_demo {
     Test::More::plan(skip_all => 'no penstockd: make first')
