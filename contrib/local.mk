@@ -1,15 +1,20 @@
 # What make install adds to the programs: documents, and as examples the
-# systemd unit and the settings.
+# systemd units and the settings.
 dist_doc_DATA = README.md LICENSE
 exampledir = $(docdir)/examples
-nodist_example_DATA = examples/penstockd.service
+nodist_example_DATA = examples/penstockd.service examples/penstockd.socket
 CLEANFILES += $(nodist_example_DATA)
 
-# The unit is written for /usr/local.
+# The units are written for /usr/local.
 examples/penstockd.service: contrib/penstockd.service Makefile
 	$(AM_V_GEN)$(MKDIR_P) examples && \
-	sed -e 's|/usr/local/bin|$(bindir)|; s|/usr/local/share/doc/penstock|$(docdir)|' \
-	  $(srcdir)/contrib/penstockd.service >$@.tmp && mv $@.tmp $@
+	sed -e $(unit_paths) $(srcdir)/contrib/penstockd.service >$@.tmp && \
+	  mv $@.tmp $@
+examples/penstockd.socket: contrib/penstockd.socket Makefile
+	$(AM_V_GEN)$(MKDIR_P) examples && \
+	sed -e $(unit_paths) $(srcdir)/contrib/penstockd.socket >$@.tmp && \
+	  mv $@.tmp $@
+unit_paths = 's|/usr/local/bin|$(bindir)|; s|/usr/local/share/doc/penstock|$(docdir)|'
 
 # A program for another machine cannot print its settings here.
 if !CROSS

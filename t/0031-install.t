@@ -32,19 +32,25 @@ my $doc = "$prefix/share/doc/penstock";
 ok $there{$_}, $_ for "$prefix/bin/penstock", "$prefix/bin/penstockd",
     "$prefix/share/penstock/nginx/penstock.conf", "$doc/README.md",
     "$doc/operations.md", "$doc/ledger.md", "$doc/examples/penstockd.service",
+    "$doc/examples/penstockd.socket",
     "$doc/examples/penstock.conf";
 like `$dest$prefix/bin/$_ --version`, qr/^$_ \d+\.\d+\.\d+$/, "$_ runs"
     for qw(penstock penstockd);
 
 # every installed path that the documents name
 my %named = map { $_ => 1 } map { slurp($_) =~ m{/usr/local/[\w/.-]*\w}g }
-    'README.md', 'contrib/penstockd.service', glob 'docs/*.md';
+    'README.md', glob('contrib/penstockd.s*'), glob 'docs/*.md';
 ok keys %named > 3, 'documents name installed paths';
 ok -e $dest . s{^/usr/local}{$prefix}r, "$_ is there" for sort keys %named;
 
 my $unit = slurp("$dest$doc/examples/penstockd.service");
 like $unit, qr{^ExecStart=\Q$prefix\E/bin/penstockd --config}m,
     'the unit starts the installed daemon';
+my $socket = slurp("$dest$doc/examples/penstockd.socket");
+my ($path) = slurp('nginx/penstock.conf') =~ m{unix:(/run/[\w/.]+)};
+like $socket, qr{^ListenStream=\Q$path\E$}m, "the socket is where nginx looks";
+like $unit, qr{^RuntimeDirectoryPreserve=yes$}m,
+    'and outlives the service in its folder';
 like slurp("$dest$doc/examples/penstock.conf"), qr/^#? ?model /m,
     'the sample knows the settings';
 is slurp("$dest$prefix/share/penstock/nginx/penstock.conf"),

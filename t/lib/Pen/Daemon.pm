@@ -56,6 +56,7 @@ sub spawn {
         bin => $o{bin}, dir => $dir, env => $o{env} // {},
         socket => $o{socket} // "$dir/p.sock", db => "$dir/penstock.db",
         logfile => $o{log} // "$dir/log", owner => $$, limit => $o{nofile},
+        in_child => $o{in_child},
     }, $class;
     weaken($all{ $self + 0 } = $self);
     my %args = (socket => $self->{socket}, db => $self->{db},
