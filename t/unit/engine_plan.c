@@ -55,7 +55,7 @@ static void rules(void)
        "then those that waited, the last one a part");
 }
 
-/* --- traffic -------------------------------------------------------------- */
+/* --- traffic ------------------------------------------------------------- */
 
 static uint32_t seed = 12345;
 
