@@ -30,6 +30,7 @@
 
 struct daemon {
     struct conf conf;
+    struct memory memory;
     sigset_t signals;
     struct listener listener;
     struct db_writer *db;
@@ -117,6 +118,7 @@ static enum st open_api(struct daemon *d, struct err *e)
         .catalog = wire_catalog(d->wire),
         .keys = d->keys,
         .ledger = d->ledger,
+        .memory = &d->memory,
         .limits = d->limits,
         .writer = d->db,
         .body_max = (uint64_t)c->body_max,
@@ -169,7 +171,11 @@ static enum st start(struct daemon *d, struct err *e)
     if (!st)
         st = open_store(d, e);
     if (!st)
-        st = wire_open(&d->wire, &d->conf, e);
+        st = memory_init(&d->memory, (size_t)d->conf.mem_ceiling,
+                         (size_t)d->conf.mem_peak,
+                         (size_t)d->conf.mem_slack, e);
+    if (!st)
+        st = wire_open(&d->wire, &d->conf, &d->memory, e);
     if (!st)
         st = open_api(d, e);
     if (!st)
@@ -178,6 +184,7 @@ static enum st start(struct daemon *d, struct err *e)
         st = start_threads(d, e);
     if (st)
         return st;
+    memory_sample(&d->memory);
     log_info("ready", "on=\"%s\" pid=%d", d->listener.what, (int)getpid());
     if (d->listener.is_public && !keys_any(d->keys))
         log_warn("open_door", "on=\"%s\" no key is configured: every client "
@@ -210,6 +217,7 @@ static void run(struct daemon *d)
         }
         if (sig == SIGHUP)
             log_info("signal", "name=HUP nothing is reloaded; restart instead");
+        memory_sample(&d->memory);
         keys_refresh(d->keys);
         listen_relock(&d->listener);
     }

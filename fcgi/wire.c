@@ -144,7 +144,8 @@ static enum st open_format(struct wire *w, const struct conf *c,
     return ST_OK;
 }
 
-static enum st open_model(struct wire *w, const struct conf *c, struct err *e)
+static enum st open_model(struct wire *w, const struct conf *c,
+                          struct memory *memory, struct err *e)
 {
     struct catalog_model *m = mem_array(struct catalog_model, 1);
     struct gen_limits limits;
@@ -162,7 +163,7 @@ static enum st open_model(struct wire *w, const struct conf *c, struct err *e)
     if (!st)
         st = stop_ids(w, m, e);
     if (!st)
-        st = wire_gen_open(&w->gen, w->gguf, w->tok, c, e);
+        st = wire_gen_open(&w->gen, w->gguf, w->tok, c, memory, e);
     if (st)
         return st;
     w->gen->ops->limits(w->gen, &limits);
@@ -175,14 +176,15 @@ static enum st open_model(struct wire *w, const struct conf *c, struct err *e)
     return ST_OK;
 }
 
-enum st wire_open(struct wire **out, const struct conf *c, struct err *e)
+enum st wire_open(struct wire **out, const struct conf *c,
+                  struct memory *memory, struct err *e)
 {
     struct wire *w;
     enum st st;
 
     *out = NULL;
     w = mem_new(struct wire);
-    st = open_model(w, c, e);
+    st = open_model(w, c, memory, e);
     if (st) {
         wire_close(w);
         return st;

@@ -37,7 +37,7 @@ static void tell(void *arg, const struct packs_note *n)
 
 enum st wire_gen_open(struct gen **out, const struct gguf *g,
                       const struct tok *t, const struct conf *c,
-                      struct err *e)
+                      struct memory *memory, struct err *e)
 {
     struct engine_config ec;
 
@@ -51,6 +51,12 @@ enum st wire_gen_open(struct gen **out, const struct gguf *g,
     ec.max_queue = (int32_t)c->max_queue;
     ec.kv_type = c->kv_type == CONF_KV_Q8_0 ? KERN_Q8_0 : KERN_F16;
     ec.kv_bytes = (size_t)c->kv_memory;
+    ec.memory = memory;
+    if (strcmp(c->spool, "off") != 0) {
+        ec.spool_dir = c->spool;
+        ec.spool_bytes = (uint64_t)c->spool_max;
+        ec.spool_ttl_s = c->spool_ttl * 3600;
+    }
     ec.packs.repack = c->repack;
     ec.packs.cache = c->pack_cache;
     ec.packs.tell = tell;

@@ -1,6 +1,6 @@
 #include "engine/engine.h"
 #include "engine/identity.h"
-#include "engine/sched.h"
+#include "engine/sched_int.h"
 
 #include "base/num.h"
 #include "base/thread.h"
@@ -159,6 +159,7 @@ static void engine_free(struct gen *g)
     free(s->eta_wait);
     free(s->eta_scratch);
     free(s->units);
+    free(s->resident);
     free(s->table);
     free(s->ids);
     free(s->pos);
@@ -298,6 +299,8 @@ static bool alloc_cache(struct sched *s, int32_t pages)
 {
     struct kv_tree_config tc = {0};
 
+    s->n_pages = pages;
+    s->resident = mem_try_array((size_t)pages, sizeof(*s->resident));
     s->pages = kv_pages_new((size_t)pages, s->page_bytes);
     tc.pages = s->pages;
     s->tree = s->pages ? kv_tree_new(&tc) : NULL;
@@ -305,7 +308,7 @@ static bool alloc_cache(struct sched *s, int32_t pages)
     s->table = mem_try_array((size_t)s->slots * (size_t)s->max_pages,
                              sizeof(*s->table));
     s->units = mem_try_array((size_t)s->limits.context, sizeof(*s->units));
-    return s->root >= 0 && s->table && s->units;
+    return s->root >= 0 && s->table && s->units && s->resident;
 }
 
 static enum st alloc_all(struct sched *s, int32_t pages, struct err *e)
@@ -397,6 +400,8 @@ static enum st open_all(struct sched *s, const struct gguf *g,
     s->live.bytes_kv = s->kern->bytes[KERN_KV];
     s->live.bytes_workspace = s->kern->bytes[KERN_WORKSPACE];
     s->state = s->live;
+    if (c->memory)
+        memory_open(s, c->memory);
     return ST_OK;
 }
 

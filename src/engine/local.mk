@@ -4,7 +4,7 @@ libp_engine_a_SOURCES = \
 	src/engine/engine.c src/engine/engine.h \
 	src/engine/sched.c src/engine/sched.h src/engine/sched_int.h \
 	src/engine/sched_admit.c src/engine/sched_cache.c \
-	src/engine/sched_spool.c src/engine/sched_step.c \
+	src/engine/sched_memory.c src/engine/sched_spool.c src/engine/sched_step.c \
 	src/engine/sched_tell.c \
 	src/engine/identity.c src/engine/identity.h \
 	src/engine/plan.c src/engine/plan.h \

@@ -96,6 +96,13 @@ struct sched {
     int64_t told_us;          /* when everybody who waits was told last */
     bool news;                /* somebody waits that was told nothing yet */
 
+    struct memory *memory;    /* NULL: nothing is counted or refused */
+    struct gate gate;
+    int64_t ask_us;           /* who waits at the gate asks no sooner */
+    int32_t n_pages;          /* of all */
+    bool *resident;           /* [n_pages] written to, and not given back */
+    size_t n_resident;
+
     struct spool *spool;      /* NULL: none */
     size_t spool_queue;       /* bytes that may wait to be written */
     bool spill, spill_full;   /* pages to offer; not now */

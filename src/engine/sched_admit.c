@@ -116,29 +116,51 @@ static size_t lacks(const struct seq *q, int32_t more)
 
 /* Pages for all ids of q, and one more for everybody who runs: who enters
  * should not be sent back at once. */
-static bool has_room(const struct sched *s, const struct seq *q)
+static size_t wanted(const struct sched *s, const struct seq *q)
 {
-    size_t want = lacks(q, 0), room = cache_room(s);
+    size_t want = lacks(q, 0);
 
     for (int32_t i = 0; i < s->n_running; i++)
         want += lacks(s->running[i], 1);
+    return want;
+}
+
+static bool has_room(const struct sched *s, const struct seq *q)
+{
+    size_t want = wanted(s, q), room = cache_room(s);
+
     /* what is copied from is only the tree's again afterwards */
     if (q->tail >= 0 && kv_pages_refs(s->pages, q->tail) == 2)
         room++;
     return !s->n_running || room >= want;
 }
 
+static void refuse(struct sched *s, struct seq *q, const struct err *e)
+{
+    queue_remove(s->queue, q);
+    seq_end(q, END_ERROR, e);
+    sched_leave(s, q);
+}
+
+/* False: it waits on. */
 static bool enter(struct sched *s, struct seq *q, int32_t slot, int64_t now)
 {
+    enum gate_answer gate = GATE_WAIT;
+    struct err e;
+
     q->slot = slot;
     q->pages = s->table + (size_t)slot * (size_t)s->max_pages;
     memcpy(q->units, q->job->ids, q->job->n_ids * sizeof(*q->units));
     look(s, q);
-    if (!has_room(s, q)) {
+    if (has_room(s, q))
+        gate = memory_ask(s, q, wanted(s, q) + 1, &e);
+    if (gate != GATE_OK) {
         cache_drop(s, q);
         q->leader = NULL;
         q->slot = -1;
-        return false;
+        if (gate == GATE_REFUSED)
+            refuse(s, q, &e);
+        return gate == GATE_REFUSED;
     }
     queue_remove(s->queue, q);
     s->slot_used[slot] = true;

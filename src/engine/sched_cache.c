@@ -13,10 +13,10 @@ size_t cache_room(const struct sched *s)
 
 int32_t cache_page(struct sched *s)
 {
-    int32_t page = kv_pages_take(s->pages);
+    int32_t page = memory_page(s);
 
     if (page < 0 && kv_tree_evict(s->tree, 1))
-        page = kv_pages_take(s->pages);
+        page = memory_page(s);
     return page;
 }
 

@@ -40,10 +40,24 @@ void cache_leave(struct sched *s, struct seq *q);
 /* No page is q's any more, nothing is kept. */
 void cache_drop(struct sched *s, struct seq *q);
 
+/* --- sched_memory.c ------------------------------------------------------- */
+void memory_open(struct sched *s, struct memory *m);
+void memory_tell(struct sched *s); /* the accounts are as it is now */
+/* A free page, one that is resident where there is one; -1: none, or more
+ * memory would pass the peak. */
+int32_t memory_page(struct sched *s);
+/* May q enter? pages: that it and those who run will take. */
+enum gate_answer memory_ask(struct sched *s, const struct seq *q,
+                            size_t pages, struct err *e);
+void memory_settle(struct sched *s); /* somebody left */
+void memory_refuse(struct sched *s, struct err *e);
+
 /* --- sched_spool.c ------------------------------------------------------- */
 /* True: all that the disk has of q's rows is in its pages. */
 bool spool_fetch(struct sched *s, struct seq *q);
 void spool_fetch_ends(struct sched *s, struct seq *q);
+/* Bytes on their way to or from the disk. */
+size_t spool_holds(const struct sched *s);
 /* Offer some pages, for about this long. */
 void spool_spill(struct sched *s, int64_t for_us);
 

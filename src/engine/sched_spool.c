@@ -93,6 +93,19 @@ void spool_fetch_ends(struct sched *s, struct seq *q)
         spool_forget(s->spool, q->read[--q->n_reads]);
 }
 
+size_t spool_holds(const struct sched *s)
+{
+    struct spool_stats st;
+    size_t reads = 0;
+
+    if (!s->spool)
+        return 0;
+    for (int32_t i = 0; i < s->n_running; i++)
+        reads += (size_t)s->running[i]->n_reads;
+    spool_stats(s->spool, &st);
+    return reads * s->page_bytes + (size_t)st.queued_bytes;
+}
+
 /* --- to the disk --------------------------------------------------------- */
 
 static bool has_space(const struct sched *s, int32_t rows)

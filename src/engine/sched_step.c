@@ -81,6 +81,17 @@ static void share_rows(struct sched *s)
     }
 }
 
+/* Alone it lacks no page, but others may hold what is under the peak. */
+static void no_memory(struct sched *s, struct seq *q)
+{
+    struct err e;
+
+    BUG_ON(!s->memory);
+    memory_refuse(s, &e);
+    seq_end(q, END_ERROR, &e);
+    q->step_rows = 0;
+}
+
 /* Where no page is left for the rows of one sequence, the youngest goes. The
  * oldest never does: alone it has every page, and the context is no longer
  * than those. */
@@ -91,8 +102,10 @@ static void find_pages(struct sched *s)
 
         while (i < s->n_running && q->step_rows &&
                !cache_grow(s, q, q->done + q->step_rows)) {
-            BUG_ON(s->n_running == 1);
-            sched_send_back(s);
+            if (s->n_running == 1)
+                no_memory(s, q);
+            else
+                sched_send_back(s);
         }
     }
 }
@@ -233,7 +246,8 @@ void sched_step(struct sched *s, int64_t began)
     struct kern_rows r;
     int32_t prompt_rows = plan(s, &r);
 
-    BUG_ON(!r.n);
+    if (!r.n)
+        return; /* there was no memory: it leaves now */
     forward_run(s->forward, &r);
     for (int32_t i = 0; i < s->n_running; i++) {
         struct seq *q = s->running[i];

@@ -124,6 +124,11 @@ void tell_state(struct sched *s)
     s->live.kv_pages_used = kv_pages_used(s->pages);
     s->live.prefill_row_us = s->eta.prefill_us;
     s->live.decode_token_us = s->eta.decode_us;
+    s->live.gate.waits = s->gate.waits;
+    s->live.gate.refusals = s->gate.refusals;
+    for (int i = 0; i < s->gate.n_levels; i++)
+        s->live.gate.given_bytes[i] = s->gate.level[i].given;
+    memory_tell(s);
     for (const struct seq *q = s->gone; q; q = q->gone)
         left++;
     pthread_mutex_lock(&s->mu);

@@ -48,6 +48,13 @@ int32_t kv_pages_take(struct kv_pages *p)
     return (int32_t)p->low++;
 }
 
+void kv_pages_take_this(struct kv_pages *p, int32_t page)
+{
+    BUG_ON(page < 0 || (size_t)page >= p->n || p->refs[page]);
+    p->refs[page] = 1;
+    p->used++;
+}
+
 static uint32_t *ref_of(struct kv_pages *p, int32_t page)
 {
     BUG_ON(page < 0 || (size_t)page >= p->n || !p->refs[page]);

@@ -18,6 +18,8 @@ void kv_pages_free(struct kv_pages *p);
 
 /* A free page with one reference, or -1. Lowest number first. */
 int32_t kv_pages_take(struct kv_pages *p) MUST_CHECK;
+/* This one, which is free. */
+void kv_pages_take_this(struct kv_pages *p, int32_t page);
 void kv_pages_ref(struct kv_pages *p, int32_t page);
 void kv_pages_unref(struct kv_pages *p, int32_t page);
 

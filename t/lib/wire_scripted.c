@@ -26,7 +26,7 @@ static int64_t number(const char *name, int64_t otherwise)
 
 enum st wire_gen_open(struct gen **out, const struct gguf *g,
                       const struct tok *t, const struct conf *c,
-                      struct err *e)
+                      struct memory *memory, struct err *e)
 {
     const char *text = getenv("PENSTOCK_SCRIPT");
     struct scripted_config sc;
@@ -34,6 +34,7 @@ enum st wire_gen_open(struct gen **out, const struct gguf *g,
     enum st st;
 
     (void)g;
+    (void)memory;
     if (!text)
         text = "one two three four five six seven eight nine ten";
     ids_init(&ids, 1u << 16);
