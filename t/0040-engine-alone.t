@@ -66,8 +66,8 @@ sub check {
         $x86 ? glob('kernels/cpu/x86_*.c') : (),
         $arm ? glob('kernels/cpu/arm_*.c') : ());
     my @unit = qw(kernels_ops kernels_quant);
-    push @unit, qw(kernels_attend kernels_float kernels_product kernels_row)
-        if $arm;
+    push @unit, qw(kernels_attend kernels_float kernels_onetext kernels_pack
+        kernels_pool kernels_product kernels_row) if $arm;
     for my $main ('t/lib/alone.c', map { "t/unit/$_.c" } @unit) {
         my ($name) = $main =~ m{(\w+)\.c$};
         is system("$cc $flags $static -o $dir/$name $main t/lib/model.c @o "
@@ -76,7 +76,7 @@ sub check {
         my $few = $run && $name =~ /float|product/ ? 'few' : '';
         my $out = `$run $dir/$name $few 2>&1`;
         ok $? == 0 && $out !~ /^not ok/m, "$name passes" or diag $out;
-        like $out, qr/neon/, "$name has NEON" if $main =~ /float|product|row/
+        like $out, qr/neon/, "$name has NEON" if $main =~ /float|onetext|product|row/
             && $arm && $run;
     }
     my $wanted = wanted();

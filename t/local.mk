@@ -287,6 +287,9 @@ t_unit_perplexity_tool_LDADD = $(P_ENGINE_LIBS)
 unit_tests += t/unit/engine_onetext
 t_unit_engine_onetext_LDADD = libt_model.a $(P_ENGINE_LIBS)
 
+# how far positions turn
+unit_tests += t/unit/engine_rope
+t_unit_engine_rope_LDADD = $(P_ENGINE_LIBS)
 # engine: packed weights and their cache file
 unit_tests += t/unit/engine_packs
 t_unit_engine_packs_LDADD = $(P_ENGINE_LIBS)

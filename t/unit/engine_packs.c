@@ -247,9 +247,15 @@ static void other_models(void)
 
 static void layouts(void)
 {
-    ok(start(model, cache, "rows16-2") > 0 && files(cache) == 1 &&
+    char kept[600];
+
+    snprintf(kept, sizeof(kept), "%.*srows16-0.kept",
+             (int)(strstr(file, "rows16-1") - file), file);
+    spew(kept, "", 0);
+    ok(start(model, cache, "rows16-2") > 0 && files(cache) == 2 &&
            access(file, F_OK),
        "another version of the layout replaces the file");
+    ok(!unlink(kept), "and no other of such a name");
     ok(start(model, cache, "tiles-1") > 0 && files(cache) == 2,
        "another layout has its own");
     ok(start(model, cache, "rows16-2") == 0 && start(model, cache,
@@ -257,6 +263,26 @@ static void layouts(void)
        "and both are found");
     ok(start(model, cache, "rows16-1") > 0 && files(cache) == 2,
        "back again");
+}
+
+static void other_folder(void)
+{
+    const char *folder = tmpdir_path("sub"), *twin = tmpdir_path("sub/m.gguf");
+    char made[512];
+    size_t n;
+    char *s = slurp(model, &n);
+
+    mkdir(folder, 0700);
+    spew(twin, s, n);
+    free(s);
+    ok(start(twin, cache, "rows16-1") > 0 && heard.made,
+       "a model of this name in another folder packs, too");
+    snprintf(made, sizeof(made), "%s", heard.path);
+    ok(files(cache) == 3 && start(model, cache, "rows16-1") == 0,
+       "into a file of its own");
+    unlink(made);
+    unlink(twin);
+    rmdir(folder);
 }
 
 /* Run fn in a process of its own; its exit status, or 128 + its signal. */
@@ -375,6 +401,7 @@ int main(void)
     damage();
     other_models();
     layouts();
+    other_folder();
     places();
     together();
     free((char *)(uintptr_t)model);
