@@ -8,8 +8,8 @@
  * Under a sanitizer: one model, and not the portable set, which takes minutes
  * there. Varied are the threads, the slices of prompts, whether weights are
  * packed, and how many sequences share a step, 2 to 33; that they did share it
- * is asserted. A long prompt comes a second time to the same engine, which may
- * have kept its keys and values. With a Q8_0 cache texts are others, and hold
+ * is asserted. A long prompt comes a second time to the same engine, which has
+ * its keys and values in its prefix tree. With a Q8_0 cache texts are others, and hold
  * in the same way. Every instruction set of this machine goes through it, and
  * all must say the same. A log-probability depends on every logit of its row.
  */
@@ -129,7 +129,8 @@ static struct job *job_of(int i, size_t n)
     return j;
 }
 
-static bool collect(struct job *j, struct said *out)
+/* *cached: rows of the prompt that were there already. */
+static bool collect(struct job *j, struct said *out, int32_t *cached)
 {
     struct end_info end;
     size_t n;
@@ -138,6 +139,7 @@ static bool collect(struct job *j, struct said *out)
     demo_wait(j, NULL, 0, &end);
     n = ring_take(j->ring, out->ids, NULL, out->chosen, out->top[0], ANSWER);
     job_unref(j);
+    *cached = end.cached_tokens;
     return n == ANSWER && end.reason == END_LENGTH;
 }
 
@@ -147,6 +149,7 @@ static bool together(struct gen *g, struct said *out, int first, int n,
 {
     struct job *gate = gate_close(g), *j[JOBS];
     bool good = true;
+    int32_t cached;
 
     for (int i = 0; i < n; i++) {
         j[i] = job_of(first + i, rows);
@@ -154,7 +157,7 @@ static bool together(struct gen *g, struct said *out, int first, int n,
     }
     gate_open(gate);
     for (int i = 0; i < n; i++)
-        good &= collect(j[i], &out[i]);
+        good &= collect(j[i], &out[i], &cached) && !cached;
     return good;
 }
 
@@ -223,6 +226,8 @@ static void play_whole(const struct gguf *f, const struct run *r,
     struct gen *g = engine_of(f, r, set);
     struct gen_state before, after;
     struct said got;
+    struct job *j;
+    int32_t cached;
     bool good;
 
     g->ops->state(g, &before);
@@ -233,8 +238,11 @@ static void play_whole(const struct gguf *f, const struct run *r,
     ok((int64_t)(after.steps - before.steps) >=
            slices(long_rows, r->chunk) + ANSWER - 1,
        "which is in slices of %d at most", r->chunk);
-    good = whole(g, &got);
+    j = job_of(JOBS, (size_t)long_rows);
+    demo_submit(g, j);
+    good = collect(j, &got, &cached);
     ok(good && !memcmp(&got, want, sizeof(got)), "and a second time");
+    is_int(cached, long_rows - 1, "with the rows of the first");
     gen_free(g);
 }
 
