@@ -267,6 +267,29 @@ size_t memory_limit_here(void)
 }
 
 /* --- the accounts -------------------------------------------------------- */
+
+/* Bytes of this process in memory; 0: not known. */
+static size_t resident(void)
+{
+    long page = sysconf(_SC_PAGESIZE);
+    struct span left, number;
+    struct buf b;
+    uint64_t pages;
+    size_t bytes = 0;
+
+    if (read_at(&b, "", "/proc/self/statm")) {
+        left = (struct span){b.p, b.n};
+        (void)word_of(&left, ' ');
+        number = word_of(&left, ' ');
+        if (page <= 0 ||
+            !num_parse_u64(number.s, number.n, SIZE_MAX, &pages) ||
+            !mem_mul(&bytes, (size_t)pages, (size_t)page))
+            bytes = 0;
+    }
+    buf_release(&b);
+    return bytes;
+}
+
 static size_t nine_tenths(size_t n)
 {
     return n - n / 10;
@@ -288,6 +311,7 @@ enum st memory_init(struct memory *m, size_t ceiling, size_t peak,
     m->peak = peak;
     m->ceiling = ceiling ? ceiling : nine_tenths(peak);
     m->slack = slack;
+    m->base = resident();
     return ST_OK;
 }
 
@@ -357,22 +381,12 @@ void memory_unreserve(struct memory *m, size_t bytes)
 
 void memory_sample(struct memory *m)
 {
-    long page = sysconf(_SC_PAGESIZE);
-    size_t others = held_but(m, MEM_OTHER), bytes;
-    struct span left, number;
-    struct buf b;
-    uint64_t resident;
+    size_t others = held_but(m, MEM_OTHER), here = resident();
 
-    if (read_at(&b, "", "/proc/self/statm")) {
-        left = (struct span){b.p, b.n};
-        (void)word_of(&left, ' ');
-        number = word_of(&left, ' ');
-        if (page > 0 && num_parse_u64(number.s, number.n, SIZE_MAX,
-                                      &resident) &&
-            mem_mul(&bytes, (size_t)resident, (size_t)page))
-            memory_set(m, MEM_OTHER, bytes > others ? bytes - others : 0);
-    }
-    buf_release(&b);
+    if (!here)
+        return;
+    here = here > others ? here - others : 0;
+    memory_set(m, MEM_OTHER, here > m->base ? here : m->base);
 }
 
 static size_t mib(size_t bytes)

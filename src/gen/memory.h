@@ -33,6 +33,7 @@ enum mem_class {
 
 struct memory {
     size_t ceiling, peak, slack;       /* bytes, constant */
+    size_t base; /* resident at memory_init: nobody counts it, now or later */
     _Atomic size_t bytes[MEM_CLASSES];
 };
 
@@ -50,7 +51,8 @@ size_t memory_held(const struct memory *m);       /* all classes */
 bool memory_reserve(struct memory *m, size_t bytes) MUST_CHECK;
 void memory_unreserve(struct memory *m, size_t bytes);
 /* MEM_OTHER = resident bytes of this process - all other classes, not below
- * 0. Once a second, by one thread. */
+ * `base`: what is counted may not have been touched yet. Once a second, by
+ * one thread. */
 void memory_sample(struct memory *m);
 
 /* "peak 512 MiB: weights 200, kv 250, ..." for errors and logs. */
