@@ -7,11 +7,12 @@
  *
  * Under a sanitizer: one model, and not the portable set, which takes minutes
  * there. Varied are the threads, the slices of prompts, whether weights are
- * packed, and how many sequences share a step, 2 to 33; that they did share it
- * is asserted. A long prompt comes a second time to the same engine, which has
- * its keys and values in its prefix tree. With a Q8_0 cache texts are others, and hold
- * in the same way. Every instruction set of this machine goes through it, and
- * all must say the same. A log-probability depends on every logit of its row.
+ * packed, and how many sequences share a step, 2 to 33; that they did is
+ * asserted. A long prompt comes a second time to the same engine, which has
+ * its keys and values in its prefix tree. With a Q8_0 cache texts are others,
+ * and hold in the same way. Every instruction set of this machine goes
+ * through it, and all must say the same. A log-probability depends on every
+ * logit of its row.
  */
 #include "t/lib/model.h"
 
