@@ -5,7 +5,7 @@
 #define NAP_MS 20        /* between two looks while nothing can step */
 #define FOREVER_MS 60000
 #define SPILL_BUSY_US 1000  /* of a safe point, for pages to the disk */
-#define SPILL_IDLE_US 20000
+#define SPILL_IDLE_US 2000
 #define SPILL_END_US 500000 /* when the engine stops */
 
 void sched_poke(struct sched *s)
@@ -25,6 +25,9 @@ void sched_leave(struct sched *s, struct seq *q)
         cache_leave(s, q);
         s->slot_used[q->slot] = false;
         sched_lead_ends(s, q);
+        s->room_us = 0;
+    }
+    if (q->start_us) {
         s->live.cache.hits += q->end.cached_tokens > 0;
         s->live.cache.misses += !q->end.cached_tokens;
         s->live.cache.rows_reused += (uint64_t)q->end.cached_tokens;

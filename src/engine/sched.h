@@ -71,6 +71,8 @@ struct sched {
     struct queue *queue;
     bool look;                /* at the flags of those who wait */
     int64_t due_us;           /* or then; INT64_MAX: nobody has a limit */
+    int64_t room_us;          /* the head lacks pages: look again then, or
+                               * when somebody left */
     struct seq **running;     /* [slots] oldest first */
     int32_t n_running;
     bool *slot_used;          /* [slots] */

@@ -2,6 +2,8 @@
 
 #include "base/thread.h"
 
+#define LOOK_AGAIN_US 50000
+
 /* --- rows that are there already ----------------------------------------- */
 
 static int32_t common(const struct seq *a, const struct seq *b, int32_t most)
@@ -179,10 +181,12 @@ void sched_admit(struct sched *s, int64_t now)
 
     while ((q = queue_head(s->queue)) != NULL) {
         slot = free_slot(s, 0, s->limits.parallel);
-        if (slot < 0)
+        if (slot < 0 || now < s->room_us)
             break;
-        if (!enter(s, q, slot, now))
+        if (!enter(s, q, slot, now)) {
+            s->room_us = now + LOOK_AGAIN_US;
             break;
+        }
     }
     while (s->limits.side && (q = queue_side(s->queue)) != NULL) {
         slot = free_slot(s, s->limits.parallel, s->slots);

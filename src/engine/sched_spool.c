@@ -144,11 +144,13 @@ static bool offer(struct sched *s)
     if (!blob)
         return true;
     k->ops->kv_read(k, &s->forward->kv, kv_node_page(node), blob);
-    if (spool_put(s->spool, &key, blob, s->page_bytes))
+    if (spool_put(s->spool, &key, blob, s->page_bytes)) {
         kv_node_on_disk(node, true);
-    else
-        free(blob);
-    return true;
+        return true;
+    }
+    free(blob);
+    s->spill = false; /* the disk is full or worse: when somebody left again */
+    return false;
 }
 
 void spool_spill(struct sched *s, int64_t for_us)
