@@ -329,4 +329,9 @@ t_load_client_LDADD = libp_base.a
 # what requests hold, in the accounts
 unit_tests += t/unit/api_hold
 t_unit_api_hold_LDADD = $(APIT_LDADD)
+
+# api: what runs now, and counts of what ran
+unit_tests += t/unit/api_live t/unit/api_metrics
+t_unit_api_live_LDADD = $(APIT_LDADD)
+t_unit_api_metrics_LDADD = $(APIT_LDADD)
 check_PROGRAMS += $(unit_tests)

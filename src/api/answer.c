@@ -82,3 +82,21 @@ void answer_options(struct exchange *x)
     buf_clear(&x->head);
     answer_head(x, &x->head, 204, NULL, -1, more);
 }
+
+void answer_written(struct exchange *x, struct jw *w, int status)
+{
+    const struct api_error *drain = api_error_of(ST_DRAINING);
+    char more[32] = "";
+    struct err e;
+
+    if (status == drain->http)
+        snprintf(more, sizeof(more), "Retry-After: %d\r\n",
+                 drain->retry_after);
+    if (jw_end(w)) {
+        buf_putc(&x->body, '\n');
+        answer_body(x, status, JSON_TYPE, more);
+        return;
+    }
+    err_set(&e, ST_INTERNAL, "", "the answer could not be written");
+    answer_error(x, &e);
+}

@@ -5,6 +5,7 @@
 #define API_ANSWER_H
 
 #include "api/exchange.h"
+#include "json/write.h"
 
 #define JSON_TYPE "application/json"
 
@@ -18,6 +19,8 @@ void answer_head(const struct exchange *x, struct buf *out, int status,
 /* x->body is complete: make x->head and x->status. */
 void answer_body(struct exchange *x, int status, const char *type,
                  const char *more);
+/* The same with JSON that ends here; 503 with Retry-After. */
+void answer_written(struct exchange *x, struct jw *w, int status);
 /* The OpenAI error object with its status and headers. */
 void answer_error(struct exchange *x, const struct err *e);
 /* OPTIONS: 204 with what this route allows; to a page whose origin may read

@@ -1,5 +1,7 @@
 #include "api/context.h"
 
+#include "api/live.h"
+#include "api/metrics.h"
 #include "base/crypt.h"
 #include "base/thread.h"
 
@@ -33,6 +35,8 @@ enum st api_new(struct api **out, const struct api_config *c, struct err *e)
     a->c = *c;
     a->reasoning = reasoning;
     a->started_ms = mono_ms();
+    a->live = live_new();
+    a->metrics = metrics_new();
     crypt_random(&a->id_salt, sizeof(a->id_salt));
     crypt_random(&a->id_head, sizeof(a->id_head));
     *out = a;
@@ -41,6 +45,10 @@ enum st api_new(struct api **out, const struct api_config *c, struct err *e)
 
 void api_free(struct api *a)
 {
+    if (!a)
+        return;
+    live_free(a->live);
+    metrics_free(a->metrics);
     free(a);
 }
 

@@ -6,6 +6,7 @@
 #include "api/guides.h"
 #include "api/handlers.h"
 #include "api/hold.h"
+#include "api/live.h"
 #include "api/prompts.h"
 #include "api/run.h"
 #include "api/side.h"
@@ -163,6 +164,10 @@ static enum st keep(struct run *r, const struct body *b, bool usage_default,
     char *p;
 
     r->stream = b->stream;
+    if (b->chat.tool_choice >= TOOLS_REQUIRED)
+        r->constrained = "tool_choice";
+    else if (b->chat.form != FORM_TEXT)
+        r->constrained = "response_format";
     r->parallel_calls = b->chat.parallel_calls;
     if (b->n_offered) {
         r->tools = tools_new(b->offered, b->n_offered);
@@ -307,6 +312,7 @@ static void begin(struct exchange *x)
     if (r->stream && x->api->c.wait_line_ms > 0)
         r->line_us = r->submitted_us + x->api->c.wait_line_ms * 1000;
     atomic_fetch_add(&x->api->open, 1);
+    live_begin(x);
     req->method = req->path = req->query = req->content_type =
         req->authorization = req->user_agent = req->referer = req->client =
             req->origin = req->cors_headers = (struct span){0};

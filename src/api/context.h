@@ -8,6 +8,9 @@
 #include "api/reason.h"
 #include <stdatomic.h>
 
+struct live;
+struct metrics;
+
 struct api {
     struct api_config c;
     struct reason_map reasoning; /* c.reasoning_format, read */
@@ -17,6 +20,8 @@ struct api {
     _Atomic uint64_t id_next;
     _Atomic int draining;
     _Atomic int open;        /* streaming exchanges */
+    struct live *live;       /* owned */
+    struct metrics *metrics; /* owned */
 };
 
 /* prefix and 24 hex digits, unique in this process, NUL-terminated.

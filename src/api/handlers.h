@@ -12,5 +12,10 @@ void handle_completion(struct exchange *x);
 void handle_models(struct exchange *x);
 void handle_model(struct exchange *x);
 void handle_health(struct exchange *x);
+void handle_metrics(struct exchange *x);
+void handle_up(struct exchange *x);
+void handle_cache_stats(struct exchange *x);
+void handle_live(struct exchange *x);
+void handle_lanes(struct exchange *x);
 
 #endif

@@ -2,34 +2,18 @@
  * GET /v1/models, /v1/models/{id}, /health: what is served, and how it is.
  */
 #include "api/answer.h"
-#include "api/error.h"
+#include "api/cache_stats.h"
 #include "api/handlers.h"
+#include "api/live.h"
 #include "api/route.h"
 #include "api/run.h"
 #include "api/who.h"
 #include "base/thread.h"
 #include "db/writer.h"
+#include "gen/memory.h"
 #include "json/write.h"
 
 #define ID_MAX 512
-
-static void answer_written(struct exchange *x, struct jw *w, int status)
-{
-    const struct api_error *drain = api_error_of(ST_DRAINING);
-    char more[32] = "";
-    struct err e;
-
-    if (status == drain->http)
-        snprintf(more, sizeof(more), "Retry-After: %d\r\n",
-                 drain->retry_after);
-    if (jw_end(w)) {
-        buf_putc(&x->body, '\n');
-        answer_body(x, status, JSON_TYPE, more);
-        return;
-    }
-    err_set(&e, ST_INTERNAL, "", "the answer could not be written");
-    answer_error(x, &e);
-}
 
 /* --- models -------------------------------------------------------------- */
 
@@ -136,8 +120,89 @@ void handle_model(struct exchange *x)
 
 /* --- health -------------------------------------------------------------- */
 
-static void write_gen(struct jw *w, const struct catalog_model *m)
+static void write_parallel(struct jw *w, const struct gen_limits *l,
+                           const struct gen_state *s)
 {
+    jw_key(w, "parallel");
+    jw_obj(w);
+    jw_kint(w, "max_running", l->parallel);
+    jw_kint(w, "side", l->side);
+    jw_kint(w, "side_running", s->side_running);
+    jw_kint(w, "prefilling", s->prefilling);
+    jw_kint(w, "decoding", s->decoding);
+    jw_obj_end(w);
+}
+
+static void write_queue(struct jw *w, struct api *a,
+                        const struct gen_limits *l, const struct gen_state *s)
+{
+    jw_key(w, "queue");
+    jw_obj(w);
+    jw_kint(w, "running", s->running);
+    jw_kint(w, "waiting", s->waiting);
+    jw_kint(w, "max_queue", l->max_queue);
+    jw_kint(w, "queue_timeout_s", a->c.queue_timeout_ms / 1000);
+    jw_kint(w, "request_timeout_s", a->c.request_timeout_ms / 1000);
+    jw_obj_end(w);
+}
+
+static void write_cache(struct jw *w, const struct gen_state *s)
+{
+    jw_key(w, "cache");
+    jw_obj(w);
+    cache_stats_members(w, &s->cache);
+    jw_obj_end(w);
+    jw_key(w, "gate");
+    jw_obj(w);
+    jw_kint(w, "waits", (int64_t)s->gate.waits);
+    jw_kint(w, "refusals", (int64_t)s->gate.refusals);
+    jw_key(w, "given_bytes");
+    jw_arr(w);
+    for (size_t i = 0; i < sizeof(s->gate.given_bytes) / sizeof(uint64_t);
+         i++)
+        jw_int(w, (int64_t)s->gate.given_bytes[i]);
+    jw_arr_end(w);
+    jw_obj_end(w);
+}
+
+static void write_memory(struct jw *w, const struct memory *m)
+{
+    jw_key(w, "memory");
+    jw_obj(w);
+    jw_kint(w, "ceiling", (int64_t)m->ceiling);
+    jw_kint(w, "peak", (int64_t)m->peak);
+    jw_kint(w, "slack", (int64_t)m->slack);
+    jw_kint(w, "held", (int64_t)memory_held(m));
+    jw_key(w, "classes");
+    jw_obj(w);
+    for (int c = 0; c < MEM_CLASSES; c++)
+        jw_kint(w, mem_class_name((enum mem_class)c),
+                (int64_t)atomic_load(&m->bytes[c]));
+    jw_obj_end(w);
+    jw_obj_end(w);
+}
+
+static void write_inflight(struct jw *w, struct api *a,
+                           const struct gen_state *s)
+{
+    struct live_totals t;
+
+    live_totals_of(a->live, &t);
+    jw_key(w, "inflight");
+    jw_obj(w);
+    jw_kint(w, "waiting", s->waiting);
+    jw_kint(w, "running", s->running);
+    jw_kint(w, "served", (int64_t)t.served);
+    jw_kint(w, "refused", (int64_t)t.refused);
+    jw_kint(w, "errors", (int64_t)t.errors);
+    jw_kint(w, "timeouts", (int64_t)t.timeouts);
+    jw_kint(w, "abandoned", (int64_t)t.abandoned);
+    jw_obj_end(w);
+}
+
+static void write_gen(struct jw *w, struct api *a)
+{
+    const struct catalog_model *m = &a->c.catalog->models[0];
     struct gen_limits limits;
     struct gen_state s;
 
@@ -146,9 +211,10 @@ static void write_gen(struct jw *w, const struct catalog_model *m)
     jw_kstr(w, "model", m->id);
     jw_kint(w, "running", s.running);
     jw_kint(w, "waiting", s.waiting);
-    jw_kint(w, "parallel", limits.parallel);
     jw_kint(w, "max_queue", limits.max_queue);
     jw_kint(w, "context", limits.context);
+    write_parallel(w, &limits, &s);
+    write_queue(w, a, &limits, &s);
     jw_key(w, "steps");
     jw_obj(w);
     jw_kint(w, "done", (int64_t)s.steps);
@@ -168,6 +234,8 @@ static void write_gen(struct jw *w, const struct catalog_model *m)
     jw_kint(w, "kv", (int64_t)s.bytes_kv);
     jw_kint(w, "workspace", (int64_t)s.bytes_workspace);
     jw_obj_end(w);
+    write_inflight(w, a, &s);
+    write_cache(w, &s);
 }
 
 static void write_database(struct jw *w, struct db_writer *writer)
@@ -184,16 +252,6 @@ static void write_database(struct jw *w, struct db_writer *writer)
     jw_obj_end(w);
 }
 
-/* Numbers are for the machine's owner: local requests and keys. */
-static bool may_see_all(const struct exchange *x)
-{
-    struct ledger_row who;
-
-    ledger_row_init(&who);
-    return x->req.local ||
-           who_check(x->api->c.keys, &x->req, &who, NULL) == ST_OK;
-}
-
 void handle_health(struct exchange *x)
 {
     struct api *a = x->api;
@@ -202,10 +260,12 @@ void handle_health(struct exchange *x)
 
     jw_obj(w);
     jw_kstr(w, "status", draining ? "draining" : "ok");
-    if (may_see_all(x)) {
+    if (who_sees_all(x)) {
         jw_kint(w, "uptime_s", (mono_ms() - a->started_ms) / 1000);
         jw_kint(w, "open", atomic_load(&a->open));
-        write_gen(w, &a->c.catalog->models[0]);
+        write_gen(w, a);
+        if (a->c.memory)
+            write_memory(w, a->c.memory);
         if (a->c.writer)
             write_database(w, a->c.writer);
     }

@@ -23,6 +23,11 @@ libp_api_a_SOURCES = \
 	src/api/logprobs.c src/api/logprobs.h \
 	src/api/reason.c src/api/reason.h \
 	src/api/side.c src/api/side.h \
+	src/api/live.c src/api/live.h src/api/live_words.c \
+	src/api/live_rows.c src/api/live_view.c src/api/live_view.h \
+	src/api/live_stream.c src/api/box.c src/api/box.h \
+	src/api/metrics.c src/api/metrics.h src/api/metrics_int.h \
+	src/api/metrics_page.c src/api/cache_stats.c src/api/cache_stats.h \
 	src/api/sse.c src/api/sse.h src/api/info.c
 P_LIBS += libp_api.a
 $(libp_api_a_OBJECTS): src/db/sql.h

@@ -4,6 +4,7 @@
  */
 #include "api/answer.h"
 #include "api/figures.h"
+#include "api/live.h"
 #include "api/run.h"
 #include "api/sse.h"
 #include "base/crypt.h"
@@ -364,6 +365,7 @@ static enum x_pump generating(struct exchange *x, struct buf *out,
 
     for (size_t i = 0; i < r->n_choices; i++)
         drain(r, &r->choices[i]);
+    live_update(x, now_us);
     if (atomic_load(&x->gone))
         return gone(x, now_us);
     if (r->stream) {
@@ -417,6 +419,8 @@ enum x_pump api_pump(struct exchange *x, struct buf *out, int64_t now_us)
 {
     struct run *r = run_of(x);
 
+    if (r->pump)
+        return r->pump(x, out, now_us);
     if (r->phase == RUN_GENERATING) {
         enum x_pump p = generating(x, out, now_us);
 
@@ -432,6 +436,8 @@ int64_t api_next_us(const struct exchange *x)
 {
     const struct run *r = run_of(x);
 
+    if (r->pump)
+        return r->pump_at_us;
     if (r->phase == RUN_GENERATING)
         return r->line_us;
     return r->phase == RUN_COMMITTING ? r->commit_by_us : 0;

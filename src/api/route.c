@@ -22,6 +22,18 @@ static const struct route routes[] = {
      false, handle_health},
     {"GET", "/v1/health", ON_GET, AUTH_OPEN, GET_BODY_MAX, "health", "req-",
      false, handle_health},
+    {"GET", "/metrics", ON_GET, AUTH_OPEN, GET_BODY_MAX, "metrics", "req-",
+     false, handle_metrics},
+    {"GET", "/metrics/up", ON_GET, AUTH_OPEN, GET_BODY_MAX, "metrics", "req-",
+     false, handle_up},
+    {"GET", "/v1/cache/stats", ON_GET, AUTH_OPEN, GET_BODY_MAX, "cache",
+     "req-", false, handle_cache_stats},
+    {"GET", "/v1/dashboard/metrics", ON_GET, AUTH_OPEN, GET_BODY_MAX,
+     "metrics", "req-", false, handle_metrics},
+    {"GET", "/v1/dashboard/live", ON_GET, AUTH_OPEN, GET_BODY_MAX,
+     "dashboard", "req-", false, handle_live},
+    {"GET", "/v1/dashboard/lanes", ON_GET, AUTH_OPEN, GET_BODY_MAX,
+     "dashboard", "req-", false, handle_lanes},
 };
 
 static struct span without_slashes(struct span path)

@@ -3,6 +3,8 @@
 #include "api/answer.h"
 #include "api/error.h"
 #include "api/figures.h"
+#include "api/live.h"
+#include "api/metrics.h"
 #include "api/who.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -183,7 +185,18 @@ void run_refuse(struct exchange *x, const struct err *e)
         ledger_refused(x->api->c.ledger, row);
     r->admitted = false;
     r->phase = RUN_OVER;
+    live_refused(x, e->st, mono_us());
+    if (r->route && r->route->counted)
+        metrics_refused(x->api->metrics, e->st);
     log_request(r);
+}
+
+void run_hide(struct exchange *x)
+{
+    struct err e;
+
+    err_set(&e, ST_NOT_FOUND, "", "there is no such route");
+    run_refuse(x, &e);
 }
 
 static bool ended_well(const char *finish)
@@ -263,7 +276,7 @@ void run_close(struct exchange *x, enum run_notice want, int64_t now_us)
     struct run *r = run_of(x);
     struct ledger_row *row = &r->row;
     struct figures f;
-    struct err e;
+    struct err e = {0};
 
     quota_settle(x, now_us);
     figures_of(&f, x, now_us);
@@ -283,6 +296,8 @@ void run_close(struct exchange *x, enum run_notice want, int64_t now_us)
         ledger_close(x->api->c.ledger, r->ticket, row, NULL, NULL);
     }
     r->admitted = false;
+    live_leave(x, now_us);
+    metrics_ended(x->api->metrics, row, &f, e.st);
     log_request(r);
 }
 
@@ -330,6 +345,9 @@ void run_free(struct exchange *x)
         run_close(x, RUN_NO_NOTICE, mono_us());
     }
     run_stop_wakes(r);
+    live_unwatch(x, r);
+    metrics_answered(x->api->metrics, r->row.endpoint,
+                     x->status ? x->status : 499);
     free(r->stops);
     buf_release(&r->thought);
     buf_release(&r->said);

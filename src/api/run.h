@@ -19,6 +19,9 @@
 #include "chat/reply.h"
 #include "gen/catalog.h"
 
+struct live_row;
+struct live_watch;
+
 enum gone_why { GONE_NOT, GONE_LEFT, GONE_SLOW }; /* exchange.gone */
 
 enum usage_place { USAGE_NOWHERE, USAGE_IN_FINISH, USAGE_OWN_CHUNK };
@@ -99,6 +102,13 @@ struct run {
     bool prefill_seen, token_seen;
     struct notice *notice;
     int64_t commit_by_us;  /* [DONE] waits no longer */
+
+    const char *constrained; /* what narrows the answer, for the live view */
+    struct live_row *live;   /* its row there; NULL: none (any more) */
+    /* A stream that is no generation has a pump of its own. */
+    enum x_pump (*pump)(struct exchange *x, struct buf *out, int64_t now_us);
+    int64_t pump_at_us;      /* when it wants to be pumped next */
+    struct live_watch *watch; /* owned, api/live_stream.c */
 };
 
 struct run *run_of(const struct exchange *x);
@@ -125,6 +135,9 @@ bool run_error(const struct run *r, struct err *e);
  * leaving has finish "refused".
  */
 void run_refuse(struct exchange *x, const struct err *e);
+
+/* The same for whoever may not know that there is such a route. */
+void run_hide(struct exchange *x);
 
 /* Close the admitted row from the figures; NOTICE: x->wake is called when it
  * is committed. Writes the request's log line. */

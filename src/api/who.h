@@ -20,6 +20,10 @@ struct span who_token(const struct http_req *req);
 enum st who_check(struct keys *k, const struct http_req *req,
                   struct ledger_row *row, struct err *e) MUST_CHECK;
 
+/* May this client see figures and the live view? Local ones may, and so does
+ * whoever has a key; nobody else. */
+bool who_sees_all(const struct exchange *x);
+
 /* dashboard, open-webui, openai-sdk, curl, opencode, hermes or other
  * (tandem.md 9.3). */
 const char *who_kind(const struct http_req *req);

@@ -2,7 +2,8 @@
  * base/thread.h - threads, clocks, and the one lock order.
  *
  * Lock order (take in this order, never the reverse; most code holds one):
- *   engine queue -> job ring -> exchange -> fcgi queues -> db queue
+ *   live events -> live table -> engine queue -> job ring -> exchange ->
+ *   fcgi queues -> db queue
  * No lock is held across I/O, a callback, a kernel or a log call.
  * docs/architecture.md lists every thread; no others exist.
  */

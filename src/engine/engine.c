@@ -395,6 +395,7 @@ static enum st open_all(struct sched *s, const struct gguf *g,
         st = open_spool(s, c, e);
     if (st)
         return st;
+    s->live.kv_page = KV_PAGE;
     s->live.kv_pages = (size_t)pages;
     s->live.bytes_weights = s->kern->bytes[KERN_WEIGHTS];
     s->live.bytes_kv = s->kern->bytes[KERN_KV];

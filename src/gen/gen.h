@@ -117,6 +117,7 @@ struct gen_state { /* for /health and tests; a copy, never a lock held */
     uint64_t sent_back;      /* sequences that lost their pages to older ones
                               * and computed their rows again */
     size_t kv_pages, kv_pages_used;
+    int32_t kv_page;         /* positions of one; 0: the backend has none */
     size_t bytes_weights, bytes_kv, bytes_workspace;
 };
 

@@ -174,6 +174,11 @@ void call_start(struct call *c, struct apit *t, const char *method,
     c->x.wake_arg = c;
     req->method = span_of(&c->x.arena, method);
     req->path = span_of(&c->x.arena, path);
+    if (strchr(path, '?')) {
+        req->path.n = (size_t)(strchr(path, '?') - path);
+        req->query = (struct span){req->path.s + req->path.n + 1,
+                                   strlen(path) - req->path.n - 1};
+    }
     req->origin = span_of(&c->x.arena, o->origin);
     req->user_agent = span_of(&c->x.arena, o->user_agent);
     if (o->key) {

@@ -63,7 +63,8 @@ struct call_opts {
     int64_t waited_us;      /* it arrived so long ago */
 };
 
-/* Head and body; pumps once when it became a stream. */
+/* Head and body; pumps once when it became a stream. A question mark in `path`
+ * begins the query. */
 void call_start(struct call *c, struct apit *t, const char *method,
                 const char *path, const char *body,
                 const struct call_opts *o);
