@@ -41,5 +41,12 @@ for my $name (sort keys %variant) {
         or diag explain \%how;
     note join ', ', map { "$how{$_} $_" } sort keys %how;
     is $d->stop, 0, 'the daemon ends well';
+    next unless $v->{args}{spool};
+    $d->run->wait_ready(60);
+    @rows = $load->check($d, $load->again($d));
+    my @disk = grep { ($_->{cache_source} // '') eq 'disk' } @rows;
+    note scalar(@disk), ' read from disk';
+    ok @disk, 'after a restart some of it comes from disk';
+    is $d->stop, 0, 'the daemon ends well again';
 }
 done_testing;

@@ -159,6 +159,8 @@ sub clear {
 }
 
 # Every request alone on a quiet daemon: the texts that all others must have.
+# (In order, so most find nothing of theirs in the cache; again() turns the
+# order round, and so what each finds.)
 sub alone {
     my ($self, $d) = @_;
     for my $r ($self->run($d)) {
@@ -168,6 +170,11 @@ sub alone {
         @{ $self->{text}[ $r->{ask} ] }{qw(text finish)} = @$r{qw(text finish)};
     }
     return;
+}
+
+sub again {
+    my ($self, $d) = @_;
+    return $self->run($d, asks => [ reverse 0 .. $#{ $self->{asks} } ]);
 }
 
 # One answer: what is wrong with it, undef: nothing.
