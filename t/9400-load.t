@@ -51,6 +51,8 @@ sub at { my ($p, @v) = @_; return (sort { $a <=> $b } @v)[ int $p * $#v ] }
         100 * $cached / max 1, $prompt;
     cmp_ok $grown, '<', 2048,
         "memory grew by $grown KiB from request $first to $all";
+    my $disk = sum 0, map { (-s) // 0 } glob "$spool/*";
+    ok $disk > 0 && $disk <= 32 << 20, "$disk bytes on disk, within the cap";
     cmp_ok $d->proc('Threads'), '<', 24, 'no thread was left behind';
     is $d->stop, 0, 'the daemon ends well';
 }

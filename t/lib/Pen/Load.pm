@@ -144,6 +144,8 @@ sub run {
     return @r;
 }
 
+sub distinct { return scalar @{ $_[0]{asks} } }
+
 # The numbers of requests that are new each time: a short streamed one, one of
 # some 500 bytes, and a streamed one of 1,200.
 sub fresh {
@@ -163,13 +165,14 @@ sub clear {
 # order round, and so what each finds.)
 sub alone {
     my ($self, $d) = @_;
-    for my $r ($self->run($d)) {
+    my @r = $self->run($d);
+    for my $r (@r) {
         croak "ask $r->{ask}: $r->{how} $r->{status} $r->{text}"
             unless $r->{how} eq 'done' && $r->{status} == 200
             && $r->{finish} =~ /^(?:stop|length)$/;
         @{ $self->{text}[ $r->{ask} ] }{qw(text finish)} = @$r{qw(text finish)};
     }
-    return;
+    return @r;
 }
 
 sub again {
