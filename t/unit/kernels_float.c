@@ -1,7 +1,7 @@
 /*
  * Products of F32, F16 and BF16 weights: every set gives the bits of the
  * portable one, alone and among other rows and tiles; the portable one is
- * near a product in double.
+ * near a product in double, and sums in the order of isa.h.
  */
 #include "base/mem.h"
 #include "kernels/cpu/isa.h"
@@ -107,6 +107,32 @@ static double worst_error(enum kern_type t, int32_t cols)
     return worst;
 }
 
+/* Blocks of 32 by multiply-add from 0, each added to the row's sum. */
+static bool in_order(enum kern_type t, int32_t cols)
+{
+    size_t tile = pack_tile_bytes(t, cols);
+    bool same = true;
+    float row[COLS_MAX];
+
+    for (int32_t i = 0; i < WEIGHTS; i++) {
+        pack_row(t, packed + (size_t)(i / PACK_ROWS) * tile, cols,
+                 i % PACK_ROWS, row);
+        for (int r = 0; r < ROWS; r += 7) {
+            float sum = 0;
+
+            for (int32_t b = 0; b < cols; b += 32) {
+                float block = 0;
+
+                for (int32_t c = b; c < b + 32 && c < cols; c++)
+                    block = fmaf(row[c], x[r][c], block);
+                sum += block;
+            }
+            same = same && !memcmp(&sum, &want[r][i], sizeof(sum));
+        }
+    }
+    return same;
+}
+
 static bool packs(enum kern_type t, int32_t cols, int32_t rows)
 {
     size_t tile = pack_tile_bytes(t, cols);
@@ -167,6 +193,8 @@ static void test_type(int i, int32_t cols)
        cols);
     ok(worst_error(types[i], cols) < 40 * 0x1p-24,
        "%s, %d columns: near the product in double", type_names[i], cols);
+    ok(in_order(types[i], cols), "%s, %d columns: in order", type_names[i],
+       cols);
     for (int s = 0; s < n; s++)
         ok(same_in_groups(sets[s], types[i], cols),
            "%s, %d columns: %s gives the same bits for any rows and tiles",
