@@ -386,7 +386,8 @@ void memory_sample(struct memory *m)
     if (!here)
         return;
     here = here > others ? here - others : 0;
-    memory_set(m, MEM_OTHER, here > m->base ? here : m->base);
+    here = here > m->base ? here : m->base;
+    memory_set(m, MEM_OTHER, here + MEMORY_GROWTH);
 }
 
 static size_t mib(size_t bytes)

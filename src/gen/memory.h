@@ -31,6 +31,8 @@ enum mem_class {
     MEM_CLASSES
 };
 
+#define MEMORY_GROWTH ((size_t)2 << 20)
+
 struct memory {
     size_t ceiling, peak, slack;       /* bytes, constant */
     size_t base; /* resident at memory_init: nobody counts it, now or later */
@@ -51,8 +53,8 @@ size_t memory_held(const struct memory *m);       /* all classes */
 bool memory_reserve(struct memory *m, size_t bytes) MUST_CHECK;
 void memory_unreserve(struct memory *m, size_t bytes);
 /* MEM_OTHER = resident bytes of this process - all other classes, not below
- * `base`: what is counted may not have been touched yet. Once a second, by
- * one thread. */
+ * `base`: what is counted may not have been touched yet. And MEMORY_GROWTH,
+ * what nobody counts until the next look. Once a second, by one thread. */
 void memory_sample(struct memory *m);
 
 /* "peak 512 MiB: weights 200, kv 250, ..." for errors and logs. */
