@@ -21,6 +21,7 @@ struct bench {
 
     struct load load;
     int32_t vocab;
+    int64_t prompts;                            /* made so far */
     double prefill[RUNS_MAX], decode[RUNS_MAX]; /* tokens/s, all sequences */
     uint64_t bytes;                             /* of weights, per step */
     struct reads reads;
@@ -200,6 +201,18 @@ static enum st ask(struct bench *b, struct job **jobs, struct end_info *end,
     return ST_OK;
 }
 
+/* No two begin alike, or rows of the first would be found for the second. */
+static void make_prompt(struct bench *b, int32_t *ids, int64_t n)
+{
+    int64_t c = b->prompts++;
+
+    for (int64_t k = 0; k < n; k++)
+        ids[k] = (int32_t)((c * 131 + k * 7919) % b->vocab);
+    ids[0] = (int32_t)(c % b->vocab);
+    if (n > 1)
+        ids[1] = (int32_t)(c / b->vocab % b->vocab);
+}
+
 /*
  * `parallel` jobs with prompts of `prompt` tokens; the last gets `tokens`, the
  * others go on until it has them: from its first token on they all decode.
@@ -218,8 +231,7 @@ static enum st play(struct bench *b, int64_t prompt, int64_t tokens,
     if (!ids)
         st = err_set(e, ST_NOMEM, "-p", "no memory for so many tokens");
     for (int32_t i = 0; !st && i < n; i++) {
-        for (int64_t k = 0; k < prompt; k++)
-            ids[k] = (int32_t)((i * 131 + k * 7919) % b->vocab);
+        make_prompt(b, ids, prompt);
         jobs[i] = job_new(ids, (size_t)prompt, NULL, 0,
                           (int32_t)(i == n - 1 || tokens < 2 ? tokens : more),
                           0);

@@ -157,8 +157,9 @@ static void give_up(struct sched *s, struct seq *q, const struct sample_at *at)
     seq_end(q, END_ERROR, &e);
 }
 
-/* The logits of one sequence become its next id. */
-static void choose(struct sched *s, struct seq *q, int64_t now)
+/* The logits of one sequence become its next id. Reading them waits for the
+ * step: only then it is known when that is. */
+static void choose(struct sched *s, struct seq *q)
 {
     const struct job *j = q->job;
     size_t words = ((size_t)s->limits.vocab + 31) / 32;
@@ -182,7 +183,7 @@ static void choose(struct sched *s, struct seq *q, int64_t now)
     bias_apply(j->bias, j->n_bias, s->logits);
     if (sample(s->sampler, s->logits, mask, &j->sampling, &at,
                j->top_logprobs, &out))
-        seq_commit(q, out.id, now, out.chosen, out.top);
+        seq_commit(q, out.id, mono_us(), out.chosen, out.top);
     else
         give_up(s, q, &at);
 }
@@ -212,7 +213,7 @@ static void advance(struct sched *s, struct seq *q, int64_t now)
     if (seq_pending(q) || seq_check(q, now))
         return;
     if (q->step_out >= 0)
-        choose(s, q, now);
+        choose(s, q);
     else
         seq_commit_forced(q, now, s->limits.vocab);
     s->live.tokens_out += (uint64_t)(q->n_gen - before);
