@@ -21,8 +21,8 @@ my $h = Pen::Http->new($n);
 my $uri = '/v1/completions';
 
 # Ended ones, so that there is an estimate.
-$h->stream($uri, Pen::Model::ask("Before $_:", 300))->lines(120) for 1 .. 6;
-my @ahead = map { $h->stream($uri, Pen::Model::ask("Long $_:", 900)) } 1 .. 3;
+$h->stream($uri, Pen::Model::ask("Before $_:", 200))->lines(120) for 1 .. 6;
+my @ahead = map { $h->stream($uri, Pen::Model::ask("Long $_:", 600)) } 1 .. 3;
 ok $d->wait_load(1, 2, 20 * $slow), 'one runs, two wait';
 my $s = $h->stream($uri, Pen::Model::ask('Short:', 5));
 ok $d->wait_load(1, 3, 20 * $slow), 'and this one';
