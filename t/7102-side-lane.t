@@ -13,7 +13,7 @@ plan skip_all => 'no penstockd' unless -x Pen::Daemon::build() . '/penstockd';
 my $slow = $ENV{PENSTOCK_SANITIZER} ? 10 : 1;
 my $model = Pen::Model::slow();
 my $uri = '/v1/completions';
-my $turn = Pen::Model::ask('A long turn:', 1500);
+my $turn = Pen::Model::ask('A long turn:', 1000);
 my $alone;
 
 sub row { # of the last request with that limit, and when it began and ended
@@ -28,7 +28,7 @@ for my $slots (1, 0) {
         'side-slots' => $slots, threads => 1 });
     my $h = Pen::Http->new(my $n = Pen::Nginx->start(socket => $d->{socket}));
     $alone //= Pen::Model::text($h->stream($uri,
-            { %$turn, max_tokens => 600 })->lines(120));
+            { %$turn, max_tokens => 300 })->lines(120));
     my $long = $h->stream($uri, $turn);
     my @heard = $long->line(20 * $slow);
     ok $heard[0], 'a long turn runs';
@@ -41,7 +41,7 @@ for my $slots (1, 0) {
     } 65, 8;
     is $_->response(120)->{status}, 200, 'answered' for @w;
     push @heard, $long->lines(120);
-    my ($l, $not, $short) = map { row($d, $_) } 1500, 65, 8;
+    my ($l, $not, $short) = map { row($d, $_) } 1000, 65, 8;
     cmp_ok $not->{began} + 50, '>=', $l->{ended},
         'what is not short begins when the turn has ended';
     if ($slots) {

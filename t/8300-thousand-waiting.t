@@ -10,6 +10,7 @@ use POSIX ();
 use Time::HiRes qw(time sleep);
 use Pen::Daemon;
 use Pen::Http;
+use Pen::Model;
 
 my $bin = Pen::Daemon::build() . '/penstockd';
 plan skip_all => "$bin is not built" unless -x $bin;
@@ -19,15 +20,15 @@ my ($files) = `sh -c 'ulimit -n'` =~ /^(\d+)/;
 plan skip_all => "ulimit -n is $files" if ($files // 1e9) < $many + 50;
 
 my $uri = '/v1/completions';
-my $words = join ' ', map { "word$_" } 1 .. 120; # about 1 KB, 300 tokens
-my $long = Pen::Http::json({ prompt => 'Count:', stream => JSON::PP::true,
-    max_tokens => 100_000, ignore_eos => JSON::PP::true });
-my $waits = Pen::Http::json({ prompt => $words, stream => JSON::PP::true,
-    max_tokens => 100 });
+my $model = Pen::Model::slow();
+my $words = join ' ', map { "word$_" } 1 .. 120; # 1 KB, 1,500 tokens
+my $long = Pen::Http::json(Pen::Model::ask('Count:', 8000));
+my $waits = Pen::Http::json(Pen::Model::ask($words, 100));
 
 sub daemon {
-    return Pen::Daemon->start(nofile => $many + 200, args => { parallel => 1,
-        'side-slots' => 0, threads => 1, 'max-queue' => 2 * $many, @_ });
+    return Pen::Daemon->start(model => $model, nofile => $many + 200, args => {
+        parallel => 1, 'side-slots' => 0, threads => 1,
+        'max-queue' => 2 * $many, @_ });
 }
 
 sub opened {
@@ -126,7 +127,7 @@ my %cost = map { $_ => 100 * ($to->{$_} - ($from->{$_} // 0)) / (time - $t) }
 diag sprintf '%.1f KiB a stream; %% of a core: %s', $each,
     join ', ', map { sprintf "$_ %.1f", $cost{$_} } sort keys %cost;
 SKIP: {
-    skip 'sanitizers use memory and time of their own', 2 if $slow > 1;
+    skip 'sanitizers use memory of their own', 2 if $slow > 1;
     cmp_ok $each, '<', 64, sprintf 'a stream that waits holds %.1f KiB', $each;
     my $sum = sum map { $cost{$_} // 0 } qw(io writer handler);
     cmp_ok $sum, '<', 20, sprintf 'they take %.1f %% of a core', $sum;

@@ -32,12 +32,14 @@ sub slow {
 }
 
 # Sampled with a seed (greedy, random weights soon go in circles, and the
-# pattern guard ends that), to the last of its tokens; more fields win.
+# pattern guard ends that) and without the control tokens, which are the
+# vocabulary's last: to the last of its tokens. More fields win.
 sub ask {
     my ($prompt, $n, %more) = @_;
     return { prompt => $prompt, max_tokens => $n, temperature => 1,
         seed => 1,
-        ignore_eos => JSON::PP::true, stream => JSON::PP::true, %more };
+        stream => JSON::PP::true,
+        logit_bias => { map { $_ => -100 } 1990 .. 1999 }, %more };
 }
 
 sub text {
