@@ -129,6 +129,8 @@ static void look_locked(struct live *l, struct live_row *r, int64_t now_us)
         v.queue_eta_us >= 0 ? v.queue_told_us + v.queue_eta_us : 0;
     if (v.started && !r->started_us) {
         r->started_us = now_us;
+        r->prefill_from = r->prefill_done = v.prefill_from;
+        live_rate_add(&r->prefill_rate, now_us, v.prefill_from);
         if (r->state == LIVE_QUEUED)
             set_state_locked(l, r, LIVE_PREFILLING, now_us);
     }

@@ -81,7 +81,7 @@ struct live_row {
     int32_t place;         /* in the queue, from 0; -1: it started */
     int64_t starts_us;     /* when it will, as was last estimated; 0: not
                             * known */
-    int32_t prefill_done, prefill_total;
+    int32_t prefill_from, prefill_done, prefill_total; /* as a ring's view */
     int64_t started_us, prefill_us, first_us; /* 0: not yet; of the newest
                                                * prefill row */
     struct live_rate prefill_rate, token_rate;

@@ -41,6 +41,12 @@ static void nulls(struct jw *w, const char *const *keys)
 
 /* --- activity ------------------------------------------------------------ */
 
+static double rate_now(const struct live_row *r, const struct live_rate *of,
+                       int64_t now_us)
+{
+    return r->ended_us ? 0 : live_rate_of(of, now_us);
+}
+
 /* How long it may wait, as far as it is known when it comes. */
 static int64_t timeout_ms(const struct live_row *r, const struct api_config *c)
 {
@@ -71,7 +77,7 @@ static void prefill(struct jw *w, const struct live_row *r, int64_t now_us)
 {
     int64_t until = r->first_us ? r->first_us
                                 : (r->ended_us ? r->ended_us : now_us);
-    double now = live_rate_of(&r->prefill_rate, now_us);
+    double now = rate_now(r, &r->prefill_rate, now_us);
     int32_t left = r->prefill_total - r->prefill_done;
 
     jw_key(w, "prefill");
@@ -82,13 +88,14 @@ static void prefill(struct jw *w, const struct live_row *r, int64_t now_us)
     jw_obj(w);
     jw_kint(w, "done", r->prefill_done);
     jw_kint(w, "total", r->prefill_total);
-    view_int(w, "cached", r->cached_tokens);
+    view_int(w, "cached",
+             r->cached_tokens >= 0 ? r->cached_tokens : r->prefill_from);
     jw_kint(w, "pct",
             r->prefill_total > 0
                 ? (int64_t)r->prefill_done * 100 / r->prefill_total
                 : 0);
     jw_knum(w, "tps_now", now, 2);
-    rate_or_null(w, "tps_avg", r->prefill_done,
+    rate_or_null(w, "tps_avg", r->prefill_done - r->prefill_from,
                  (double)view_ms(until - r->started_us));
     if (r->state == LIVE_PREFILLING && now > 0)
         jw_kint(w, "eta_ms", (int64_t)((double)left * 1000 / now));
@@ -117,7 +124,7 @@ static int64_t blocks(const struct live_row *r)
 
 static void decode(struct jw *w, const struct live_row *r, int64_t now_us)
 {
-    double now = live_rate_of(&r->token_rate, now_us);
+    double now = rate_now(r, &r->token_rate, now_us);
     int64_t took = decode_ms(r, now_us), n = blocks(r);
 
     jw_key(w, "decode");
@@ -325,7 +332,7 @@ void live_row_write(struct jw *w, const struct live_row *r,
     rate_or_null(w, "prefill_tps", (double)forwarded, (double)r->prompt_ms);
     rate_or_null(w, "decode_tps", (double)blocks(r),
                  (double)decode_ms(r, now));
-    jw_knum(w, "decode_tps_now", live_rate_of(&r->token_rate, now), 2);
+    jw_knum(w, "decode_tps_now", rate_now(r, &r->token_rate, now), 2);
     view_str(w, "cache_source", r->cache_source);
     view_int(w, "max_tokens", r->max_tokens);
     view_int(w, "ended_ms_ago", r->ended_us ? view_ms(now - r->ended_us) : -1);

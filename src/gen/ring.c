@@ -79,6 +79,8 @@ void ring_queued(struct ring *r, int32_t position, int64_t eta_us,
 void ring_prefill(struct ring *r, int32_t done, int32_t total)
 {
     pthread_mutex_lock(&r->mu);
+    if (!r->view.started)
+        r->view.prefill_from = done;
     r->view.started = true;
     r->view.queue_position = -1;
     r->view.prefill_done = done;

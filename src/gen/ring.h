@@ -48,6 +48,8 @@ struct ring_view { /* everything new since the last look */
                                        * -1: not known */
     int64_t queue_told_us;            /* mono_us of that */
     int32_t prefill_done, prefill_total;
+    int32_t prefill_from;             /* what was done when it was first told:
+                                       * rows that had been there before */
     bool started;                     /* prefill began */
     bool ended;
     struct end_info end;              /* valid when ended */
