@@ -261,6 +261,7 @@ static void no_line(struct apit *t)
 static void too_long(struct apit *t)
 {
     struct call head, c, s;
+    const struct json *j;
     struct arena a;
     char h[64];
 
@@ -269,13 +270,11 @@ static void too_long(struct apit *t)
                NULL);
     call_start(&c, t, "POST", chat, CHAT(",\"max_tokens\":3,\"n\":2"), NULL);
     call_finish(&c);
-    arena_init(&a, 1 << 20);
+    j = call_json(&c, &a);
     is_int(call_status(&c), 429, "no stream and no turn in time: 429");
     is_str(call_header(&c, "Retry-After", h, sizeof(h)), "10", "Retry-After");
-    ok(json_str_is(json_at(call_json(&c, &a), "error.type"),
-                   "rate_limit_error"), "its type");
-    ok(json_str_is(json_at(call_json(&c, &a), "error.code"), "queue_timeout"),
-       "its code");
+    ok(json_str_is(json_at(j, "error.type"), "rate_limit_error"), "its type");
+    ok(json_str_is(json_at(j, "error.code"), "queue_timeout"), "its code");
     is_str(row_get(&c, "finish_reason || ' ' || error_type || ' ' || state || "
                        "' ' || status || ' ' || completion_tokens",
                    h, sizeof(h)),
@@ -300,7 +299,6 @@ static void run_time_out(struct apit *t)
     char h[64];
 
     call_do(&c, t, chat, CHAT(",\"max_tokens\":4000"));
-    arena_init(&a, 1 << 20);
     is_int(call_status(&c), 200, "the time ran out in mid-answer");
     ok(json_str_is(json_at(call_json(&c, &a), "choices.0.finish_reason"),
                    "timeout"), "finish_reason without a stream");
@@ -342,16 +340,16 @@ static void refused(struct apit *t)
 
 static void from_disk(struct apit *t)
 {
+    const struct json *j;
     struct arena a;
     struct call c;
     char h[64];
 
     call_do(&c, t, chat, CHAT(",\"max_tokens\":2,\"n\":2"));
-    arena_init(&a, 1 << 20);
-    is_int(json_int(json_at(call_json(&c, &a),
-                            "usage.prompt_tokens_details.cached_tokens")),
+    j = call_json(&c, &a);
+    is_int(json_int(json_at(j, "usage.prompt_tokens_details.cached_tokens")),
            3, "cached tokens: of a prompt once");
-    ok(json_str_is(json_at(call_json(&c, &a), "timings.cache_source"), "disk"),
+    ok(json_str_is(json_at(j, "timings.cache_source"), "disk"),
        "some of them from disk");
     is_str(row_get(&c, "cached_tokens || ' ' || cache_source", h, sizeof(h)),
            "3 disk", "its row");
