@@ -10,6 +10,11 @@
 
 #include "t/lib/tap.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { BRIEFLY = 1 };
+#else
+enum { BRIEFLY = 0 };
+#endif
 enum { ANSWER = 40, TOP = 5, MOST = 480, CONTEXT = 512, PAGE = KV_PAGE };
 
 struct said { /* everything that a request tells */
@@ -32,7 +37,7 @@ static struct gen *open_engine(int32_t chunk, size_t kv_bytes)
     c.chunk = chunk;
     c.kv_bytes = kv_bytes;
     c.kv_type = kv_type;
-    c.threads = 2;
+    c.threads = 1; /* small: two would only wait for each other */
     return demo_engine(file, &c);
 }
 
@@ -107,7 +112,7 @@ static void again(void)
              {128, 0}, {129, 0},  {150, 0},  {150, 1},  {150, 22}, {150, 23},
              {150, 86}, {150, 149}, {300, 100}, {440, 4}};
 
-    for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+    for (size_t i = 0; i < sizeof(t) / sizeof(*t); i += BRIEFLY ? 4 : 1) {
         int kind = (int)i % 4;
         struct gen *g = open_engine(i % 2 ? 16 : 0, 0);
         int32_t head = (int32_t)(t[i].n - t[i].differ);
@@ -374,7 +379,8 @@ int main(void)
     kv_type = KERN_F16;
     all();
     kv_type = KERN_Q8_0;
-    all();
+    if (!BRIEFLY)
+        all();
     gguf_close(g);
     return done();
 }
