@@ -32,7 +32,8 @@ enum st forward_new(struct forward **out, const struct model *m, int32_t rows,
                     int32_t outs, int32_t pages, struct err *e) MUST_CHECK;
 void forward_free(struct forward *f); /* NULL ok */
 
-/* One step. r->n is 1 to f->rows, r->n_out at most f->outs. */
+/* One step, computed when it returns. r->n is 1 to f->rows, r->n_out at most
+ * f->outs. */
 void forward_run(struct forward *f, const struct kern_rows *r);
 /* Logits of r->out[i] of the last step, to dst[vocab]. */
 void forward_logits(struct forward *f, int32_t i, float *dst);

@@ -139,6 +139,27 @@ static void greedy(struct gen *g)
     job_unref(j);
 }
 
+/* The clock is read when a step is over, not when it was asked for. */
+static void times(struct gen *g)
+{
+    int64_t prefill = 0, decode = 0;
+    struct end_info end;
+
+    for (int32_t i = 0; i < 3; i++) {
+        struct job *j = long_job(400, 2);
+
+        j->ids[0] = i; /* nothing to reuse */
+        j->n_stop = 0;
+        demo_submit(g, j);
+        demo_wait(j, NULL, 0, &end);
+        prefill += end.prefill_us;
+        decode += end.decode_us;
+        job_unref(j);
+    }
+    ok(prefill > decode, "400 rows take longer than one more token: %lld us, "
+       "%lld us", (long long)prefill, (long long)decode);
+}
+
 /* C13: who leaves while queued never reaches the engine. */
 static void cancel_queued(struct gen *g, int32_t parallel)
 {
@@ -385,6 +406,7 @@ int main(void)
     g = demo_open(DEMO_Q8);
     gen = open_engine(g, 512);
     greedy(gen);
+    times(gen);
     cancel_prefill(gen);
     cancel_queued(gen, JOBS);
     finish(gen);
