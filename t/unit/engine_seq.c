@@ -127,11 +127,66 @@ static void asked(void)
     }
 }
 
+/* What was computed before it was sent back counts once; what was found
+ * meanwhile is found. */
+static void cached(void)
+{
+    static const struct {
+        int32_t found, rows; /* then so many are computed */
+    } t[][3] = {
+        {{0, 30}},
+        {{10, 20}},
+        {{10, 10}, {0, 30}},
+        {{0, 10}, {5, 25}},
+        {{0, 10}, {25, 5}},
+        {{29, 1}, {29, 1}, {29, 5}},
+        {{20, 0}},
+    };
+    static const int32_t want[] = {0, 10, 0, 0, 15, 29, 20};
+    int32_t prompt[30] = {0};
+
+    for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+        struct job *j = job_new(prompt, 30, NULL, 0, 8, 0);
+        const struct gen_limits l = {.context = 100, .vocab = 100};
+        struct seq *s = seq_new(j, &l);
+
+        job_unref(j);
+        for (int k = 0; k < 3; k++) {
+            s->done = t[i][k].found;
+            seq_found(s);
+            if (t[i][k].rows)
+                seq_computed(s, t[i][k].rows);
+        }
+        seq_end(s, END_CANCELLED, NULL);
+        is_int(s->end.cached_tokens, want[i], "list %d: rows not computed",
+               (int)i);
+        seq_free(s);
+    }
+}
+
+static void started_too_late(void)
+{
+    struct seq *s = begin(4, NULL);
+
+    s->job->start_by_us = 100;
+    ok(!seq_check(s, 99) && seq_check(s, 100) &&
+           s->end.reason == END_QUEUED,
+       "one that had to start by now ends");
+    seq_free(s);
+    s = begin(4, NULL);
+    s->job->start_by_us = 100;
+    s->start_us = 50;
+    ok(!seq_check(s, 200), "one that has started does not");
+    seq_free(s);
+}
+
 int main(void)
 {
     ends();
     context();
     forced_outside();
     asked();
+    cached();
+    started_too_late();
     return done();
 }
