@@ -157,8 +157,7 @@ static void give_up(struct sched *s, struct seq *q, const struct sample_at *at)
     seq_end(q, END_ERROR, &e);
 }
 
-/* The logits of one sequence become its next id. Reading them waits for the
- * step: only then it is known when that is. */
+/* The logits of one sequence become its next id. */
 static void choose(struct sched *s, struct seq *q)
 {
     const struct job *j = q->job;
