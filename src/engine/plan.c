@@ -84,14 +84,16 @@ static struct plan_seq *soonest(struct plan_seq *s, int32_t n)
 int32_t plan_rows(struct plan_seq *s, int32_t n, int32_t slice)
 {
     struct plan_seq *q;
-    int32_t given;
+    int32_t given, room = slice;
 
     for (int32_t i = 0; i < n; i++)
         s[i].rows = s[i].decoding;
     given = short_prompts(s, n, slice);
+    if (given)
+        room = least(slice, given + slice / 4);
     given += long_prompts(s, n, slice);
-    while (given < slice && (q = soonest(s, n)) != NULL) {
-        int32_t more = least(q->pending - q->rows, slice - given);
+    while (given < room && (q = soonest(s, n)) != NULL) {
+        int32_t more = least(q->pending - q->rows, room - given);
 
         q->rows += more;
         given += more;

@@ -15,7 +15,9 @@
  *      them than rows, some get one row each.
  *   5. What is left of the slice goes to the prompt that ends soonest. One
  *      that others follow counts by the rows until the first of them can go
- *      on.
+ *      on. Beside short prompts only a quarter of the slice is left: their
+ *      step is a short one, so that with the step under way they wait less
+ *      than two chunks.
  *
  * In 3 and 4 those come first that got nothing for most steps, then the
  * oldest. So a sequence with rows pending that does not follow goes without a

@@ -30,11 +30,11 @@ static void rules(void)
     s[3] = prompt(40);
     s[3].follows = true;
     n = plan_rows(s, 4, 256);
-    is_int(n, 256, "a slice of prompt rows");
+    is_int(n, 94, "beside a short prompt a quarter of the slice");
     is_int(s[1].rows, 1, "who decodes gets its row");
     is_int(s[2].rows, 30, "a short prompt all of its own");
     is_int(s[3].rows, 0, "who follows none");
-    is_int(s[0].rows, 226, "the long one the rest");
+    is_int(s[0].rows, 64, "that is the long one's");
 
     s[0] = prompt(900);
     s[1] = prompt(300);
