@@ -158,6 +158,18 @@ static enum st start_threads(struct daemon *d, struct err *e)
     return st;
 }
 
+static enum st check_room(struct daemon *d, struct err *e)
+{
+    bool given_up;
+    enum st st = memory_loaded(&d->memory, &given_up, e);
+
+    if (!st && given_up)
+        log_warn("memory", "held_mb=%zu the model leaves no room under "
+                 "mem-peak's default; nothing is limited",
+                 memory_held(&d->memory) / 1000000);
+    return st;
+}
+
 /* The lock first, the listener last: whoever finds the socket is served,
  * and a second copy by mistake touches nothing. */
 static enum st start(struct daemon *d, struct err *e)
@@ -177,6 +189,8 @@ static enum st start(struct daemon *d, struct err *e)
     if (!st)
         st = wire_open(&d->wire, &d->conf, &d->memory, e);
     if (!st)
+        st = check_room(d, e);
+    if (!st)
         st = open_api(d, e);
     if (!st)
         st = listen_open(&d->listener, &lc, e);
@@ -184,7 +198,6 @@ static enum st start(struct daemon *d, struct err *e)
         st = start_threads(d, e);
     if (st)
         return st;
-    memory_sample(&d->memory);
     log_info("ready", "on=\"%s\" pid=%d", d->listener.what, (int)getpid());
     if (d->listener.is_public && !keys_any(d->keys))
         log_warn("open_door", "on=\"%s\" no key is configured: every client "

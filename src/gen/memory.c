@@ -298,8 +298,10 @@ static size_t nine_tenths(size_t n)
 enum st memory_init(struct memory *m, size_t ceiling, size_t peak,
                     size_t slack, struct err *e)
 {
+    bool chosen = peak != 0;
+
     memset(m, 0, sizeof(*m));
-    if (!peak) {
+    if (!chosen) {
         size_t here = memory_limit_here();
 
         peak = here ? nine_tenths(here) : NO_LIMIT;
@@ -309,9 +311,29 @@ enum st memory_init(struct memory *m, size_t ceiling, size_t peak,
                        "%zu MiB is over mem-peak, which is %zu MiB",
                        ceiling / MIB, peak / MIB);
     m->peak = peak;
+    m->chosen = chosen;
     m->ceiling = ceiling ? ceiling : nine_tenths(peak);
     m->slack = slack;
     m->base = resident();
+    return ST_OK;
+}
+
+enum st memory_loaded(struct memory *m, bool *given_up, struct err *e)
+{
+    size_t held;
+
+    *given_up = false;
+    memory_sample(m);
+    held = memory_held(m);
+    if (held < m->peak)
+        return ST_OK;
+    if (m->chosen)
+        return err_set(e, ST_INVALID, "mem-peak",
+                       "%zu MiB leave no room for requests; %zu MiB are held "
+                       "once the model is loaded",
+                       m->peak / MIB, held / MIB + 1);
+    m->peak = m->ceiling = NO_LIMIT;
+    *given_up = true;
     return ST_OK;
 }
 

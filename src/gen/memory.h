@@ -34,7 +34,8 @@ enum mem_class {
 #define MEMORY_GROWTH ((size_t)2 << 20)
 
 struct memory {
-    size_t ceiling, peak, slack;       /* bytes, constant */
+    size_t ceiling, peak, slack;       /* bytes, constant once it is served */
+    bool chosen;                       /* somebody gave the peak */
     size_t base; /* resident at memory_init: nobody counts it, now or later */
     _Atomic size_t bytes[MEM_CLASSES];
 };
@@ -48,6 +49,12 @@ const char *mem_class_name(enum mem_class c); /* "weights", "kv", ... */
 
 void memory_set(struct memory *m, enum mem_class c, size_t bytes);
 size_t memory_held(const struct memory *m);       /* all classes */
+/* The models are loaded: is there room to serve? Where there is none under a
+ * peak that was chosen: ST_INVALID (where: "mem-peak"). Under one that was not,
+ * *given_up is set and nothing is limited: weights that are mapped may go and
+ * come, slowly. */
+enum st memory_loaded(struct memory *m, bool *given_up, struct err *e)
+    MUST_CHECK;
 /* Add to MEM_REQUESTS if everything stays under the peak; false: nothing was
  * added. Give back with the same number. */
 bool memory_reserve(struct memory *m, size_t bytes) MUST_CHECK;

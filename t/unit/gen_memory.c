@@ -306,6 +306,25 @@ static void together(void)
     is_int(memory_held(&shared), 0, "and give everything back");
 }
 
+static void loaded(void)
+{
+    struct memory m;
+    struct err e;
+    bool given_up;
+
+    is_int(memory_init(&m, 0, 4 * MIB, 0, NULL), ST_OK, "a peak of 4 MiB");
+    memory_set(&m, MEM_WEIGHTS, 8 * MIB);
+    is_int(memory_loaded(&m, &given_up, &e), ST_INVALID, "is too little");
+    ok(strcmp(e.where, "mem-peak") == 0 && strstr(e.text, "4 MiB leave no"),
+       "and the figures say so: %s", e.text);
+    is_int(memory_init(&m, 0, 0, 0, NULL), ST_OK, "by itself");
+    is_int(memory_loaded(&m, &given_up, &e), ST_OK, "there is room");
+    ok(!given_up, "and a limit");
+    memory_set(&m, MEM_WEIGHTS, m.peak);
+    is_int(memory_loaded(&m, &given_up, &e), ST_OK, "a model over it is served");
+    ok(given_up && memory_reserve(&m, MIB), "without a limit");
+}
+
 int main(void)
 {
     if (!mkdtemp(root))
@@ -319,5 +338,6 @@ int main(void)
     limits();
     counts();
     together();
+    loaded();
     return done();
 }
