@@ -55,9 +55,13 @@ static bool serve(int64_t key, int64_t tokens)
 
 static void test_requests(void)
 {
+    struct limits_ticket t;
     int n = 0;
 
     fresh(60, 0, 0, 0);
+    ok(take(1, 1, &t) && s.left.requests == 59, "one is taken");
+    limits_undo(l, &t, &none, now, &s);
+    is_int(s.left.requests, 60, "undone: it comes back");
     while (serve(1, 1000000))
         n++;
     is_int(n, 60, "a full bucket holds the limit");

@@ -247,6 +247,45 @@ static void share(int32_t chunk, size_t n, size_t differ, const char *name)
     gen_free(g);
 }
 
+struct twin {
+    struct gen *gen;
+    struct job *j;
+    size_t used; /* pages, before its last ids */
+};
+
+static void twin_news(void *arg)
+{
+    struct twin *t = arg;
+    struct ring_view v;
+    struct gen_state st;
+
+    ring_look(t->j->ring, &v);
+    if (v.ended)
+        return;
+    t->gen->ops->state(t->gen, &st);
+    if (st.running == 2)
+        t->used = st.kv_pages_used;
+}
+
+/* Two that write the same: the page that both have filled is there once. */
+static void twins(void)
+{
+    struct gen *g = open_engine(0, 0);
+    struct job *j[2] = {job_of(0, 60, 0, 0), job_of(0, 60, 0, 0)};
+    struct twin t = {.gen = g, .j = j[1]};
+    struct said got[2];
+
+    ring_on_wake(j[1]->ring, twin_news, &t);
+    demo_submit_all(g, j, 2);
+    hear(j[0], &got[0]);
+    demo_wait(j[1], NULL, 0, NULL);
+    ring_on_wake(j[1]->ring, NULL, NULL);
+    hear(j[1], &got[1]);
+    ok(same(&got[0], &got[1]), "two that are alike: same bits");
+    is_int((int64_t)t.used, 3, "one full page, and a part for each");
+    gen_free(g);
+}
+
 /* --- a leader that does not get there ------------------------------------ */
 
 struct lead {
@@ -364,6 +403,7 @@ static void all(void)
     share(16, 193, 0, "four choices, a head of whole pages");
     share(16, 220, 30, "four with one head");
     share(32, 300, 299, "four with one id in common");
+    twins();
     leader_leaves(2);
     leader_leaves(6);
     leader_leaves(15);

@@ -96,6 +96,35 @@ static void short_prompts(struct gen *g)
     passes(g, job_of(500, 2, 3), j, "a forced answer");
 }
 
+/* A prompt that another one follows comes before a shorter one, as soon as
+ * the follower's rows are nearer than its end (engine/plan.h, rule 5). */
+static void followed(const struct gguf *f)
+{
+    struct gen *g = open_engine(f, 16, 0);
+    struct job *lead = job_of(480, 2, 0), *other = job_of(300, 2, 1);
+    struct job *j[] = {lead, other, NULL};
+    struct race r = {.slow = other, .done = -1};
+    int32_t ids[105];
+
+    memcpy(ids, lead->ids, 100 * sizeof(*ids));
+    for (int i = 100; i < 105; i++)
+        ids[i] = 255 - lead->ids[i];
+    r.j = j[2] = demo_job(ids, 105, 1);
+    j[2]->n_stop = 0;
+    ring_on_wake(j[2]->ring, note_end, &r);
+    demo_submit_all(g, j, 3);
+    demo_wait(j[2], NULL, 0, NULL);
+    ring_on_wake(j[2]->ring, NULL, NULL);
+    ok(r.done >= 0 && r.done < 100,
+       "a follower ends when a shorter prompt has %d of 300 rows", r.done);
+    for (int i = 0; i < 3; i++) {
+        gen_cancel(g, j[i]);
+        demo_wait(j[i], NULL, 0, NULL);
+        job_unref(j[i]);
+    }
+    gen_free(g);
+}
+
 /* The whole slice goes to a prompt that is alone; the last rows are a short
  * prompt's (engine/plan.h). */
 static void one_prompt(const struct gguf *f)
@@ -217,6 +246,7 @@ int main(void)
     classes(g);
     gen_free(g);
     one_prompt(f);
+    followed(f);
     few_pages(f, st.bytes_kv / st.kv_pages);
     budgets(f, st.bytes_kv / st.kv_pages);
     gguf_close(f);

@@ -183,6 +183,65 @@ static void waiting(const struct gguf *f)
     gen_free(g);
 }
 
+/* --- a slot that comes free ----------------------------------------------- */
+
+enum { AHEAD = 300 };
+
+struct after {
+    struct gen *gen;
+    struct job *first, *gone, *next, *late;
+    int32_t tokens;
+    struct ring_view v; /* of the late one, when it was told */
+};
+
+static void after_news(void *arg)
+{
+    struct after *a = arg;
+    struct ring_view v = view_of(a->late);
+
+    if (++a->tokens == AHEAD) {
+        gen_cancel(a->gen, a->gone);
+        demo_submit(a->gen, a->next);
+        demo_submit(a->gen, a->late);
+    }
+    if (v.queue_told_us && !a->v.queue_told_us)
+        a->v = v;
+}
+
+/*
+ * One of the side lane, and one beside it, have written for so long that
+ * nobody knows when they end. Who came to a slot after them has just begun:
+ * its slot is the one to wait for, although it entered last.
+ */
+static void behind_side(const struct gguf *f)
+{
+    struct gen *g = open_engine(f, 1, NULL);
+    struct after a = {.gen = g};
+    struct job *j[5];
+
+    history(g);
+    for (int i = 0; i < 5; i++)
+        j[i] = job_of(i, 20, i < 3 ? LONG : i == 3 ? 150 : 2);
+    a.gone = j[0];
+    a.first = j[1];
+    j[2]->side = true;
+    a.next = j[3];
+    a.late = j[4];
+    ring_on_wake(a.first->ring, after_news, &a);
+    demo_submit_all(g, j, 3);
+    demo_wait(a.first, NULL, 0, NULL);
+    ring_on_wake(a.first->ring, NULL, NULL);
+    ok(a.v.queue_told_us > 0, "one is told that waits for a slot");
+    ok(a.v.queue_eta_us >= 0, "that of who began last (%d us)",
+       (int)a.v.queue_eta_us);
+    for (int i = 0; i < 5; i++) {
+        if (i != 1)
+            demo_wait(j[i], NULL, 0, NULL);
+        job_unref(j[i]);
+    }
+    gen_free(g);
+}
+
 /* --- the gate ------------------------------------------------------------- */
 
 struct watch {
@@ -199,7 +258,8 @@ static void watch_news(void *arg)
         w->most = held;
 }
 
-static void gate(const struct gguf *f)
+/* slack: bytes of free pages that the first level leaves. */
+static void gate(const struct gguf *f, size_t slack)
 {
     struct memory m;
     struct watch w = {.memory = &m};
@@ -224,7 +284,7 @@ static void gate(const struct gguf *f)
     gen_free(g);
 
     /* five pages and what a request takes besides */
-    BUG_ON(memory_init(&m, base + 2 * page, base + 5 * page + 8192, 0,
+    BUG_ON(memory_init(&m, base + 2 * page, base + 5 * page + 8192, slack,
                        &e));
     g = open_engine(f, 1, &m);
     history(g);
@@ -241,6 +301,20 @@ static void gate(const struct gguf *f)
     ok(strstr(end.err.text, "peak") != NULL, "with the figures");
     job_unref(j[0]);
 
+    /* the page that the second one has filled takes the place of a part */
+    for (size_t n = 100; n <= 150; n += 50) {
+        demo_submit(g, j[0] = job_of(4, n, 1));
+        demo_wait(j[0], NULL, 0, NULL);
+        job_unref(j[0]);
+    }
+    for (int i = 0; i < 2; i++)
+        j[i] = job_of(5 + i, 230, 20);
+    demo_submit_all(g, j, 2);
+    for (int i = 0; i < 2; i++) {
+        demo_wait(j[i], NULL, 0, &end);
+        is_int(end.completion_tokens, 20, "two of four pages: one waits");
+        job_unref(j[i]);
+    }
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 6; i++) {
             j[i] = job_of(i + round, 100, 60);
@@ -259,6 +333,9 @@ static void gate(const struct gguf *f)
        (int)((int64_t)(m.peak - w.most) / (int64_t)page));
     g->ops->state(g, &st);
     is_int((int64_t)st.gate.refusals, 1, "one was refused");
+    ok(st.gate.waits > 0, "while somebody ran, others waited");
+    is_int(st.gate.given_bytes[0] > 0, !slack, "free pages went, but for %zu",
+           slack);
     ok(st.gate.given_bytes[5] > 0, "and the tree gave pages back");
     ok(memory_held(&m) <= m.ceiling, "afterwards all is under the ceiling");
     gen_free(g);
@@ -271,7 +348,9 @@ int main(void)
     lane(f, 1);
     lane(f, 0);
     waiting(f);
-    gate(f);
+    behind_side(f);
+    gate(f, 0);
+    gate(f, (size_t)1 << 30);
     gguf_close(f);
     return done();
 }

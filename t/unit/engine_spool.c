@@ -185,6 +185,42 @@ static void restart(struct said *want)
     gen_free(g);
 }
 
+struct on_disk {
+    struct gen *gen;
+    uint64_t nodes; /* at its first news */
+};
+
+static void note_nodes(void *arg)
+{
+    struct on_disk *d = arg;
+
+    if (!d->nodes)
+        d->nodes = cache_of(d->gen).nodes_on_disk;
+}
+
+/* Of a prompt that ends with a page the last page is computed: its last row's
+ * logits are needed. */
+static void whole_pages(void)
+{
+    enum { N = PROMPT / PAGE * PAGE };
+    struct gen *g = open_engine(NULL, KERN_F16, 0);
+    struct said want, got;
+    struct on_disk d = {NULL, 0};
+    struct job *j = job_of(1, N);
+
+    ask(g, job_of(1, N), &want);
+    gen_free(g);
+    d.gen = g = open_engine(dir, KERN_F16, 0);
+    ready(g, N / PAGE);
+    ring_on_wake(j->ring, note_nodes, &d);
+    ask(g, j, &got);
+    is_int((int64_t)d.nodes, N / PAGE - 1,
+           "what was read is known to be on disk");
+    ok(same(&got, &want), "a prompt of whole pages: same bits");
+    is_int(got.end.disk_tokens, N - PAGE, "all pages but the last were read");
+    gen_free(g);
+}
+
 /* Four at once: one reads, the others take it from there. */
 static void together(const struct said *want)
 {
@@ -275,6 +311,7 @@ int main(void)
     gen->ops->state(gen, &st);
     gen_free(gen);
     restart(&want);
+    whole_pages();
     together(&want);
     evicted(st.bytes_kv / st.kv_pages);
     leaves();

@@ -377,6 +377,8 @@ static void plant(const char *dir)
     (void)mkfifo(path, 0600);
     snprintf(path, sizeof(path), "%s/%032d.kv", dir, 4);
     (void)symlink("/dev/zero", path);
+    snprintf(path, sizeof(path), "%s/%032d.kv", dir, 5);
+    (void)symlink("notes", path);
 }
 
 static void test_hostile(void)
@@ -388,11 +390,11 @@ static void test_hostile(void)
 
     spool_close(s, 0);
     plant(dir);
-    is_int(files_in(dir), 6, "six things in the folder");
+    is_int(files_in(dir), 7, "seven things in the folder");
     s = open_at(dir, 1 << 20, 0);
     spool_stats(s, &st);
     ok(!st.entries && !st.failures, "none of them is an entry");
-    is_int(files_in(dir), 5, "only the leftover of a write is gone");
+    is_int(files_in(dir), 6, "only the leftover of a write is gone");
 
     ok(put(s, "m", 5, 10) && put(s, "m", 6, 10), "two entries");
     drain(s);
