@@ -2,7 +2,8 @@
 # its middle and an edit at its end. Every text is what a fresh process writes,
 # and cached_tokens is exact: never above what the prompts have in common, and
 # all of it where it was computed before. Through the daemon's own prompts
-# (`penstock render`).
+# (`penstock render`). No recurrent model runs here yet: reuse up to a stored
+# state before the edit is in t/unit/kv_tree (need_state).
 use strict;
 use warnings;
 use lib 't/lib';
