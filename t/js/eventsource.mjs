@@ -66,8 +66,8 @@ for await (const piece of r.body) {
   live.parser.feed(decoder.decode(piece, { stream: true }));
   if (live.comments.length && !first.signal.aborted) first.abort();
 }
-ok(/^waiting, position \d+$/.test(live.comments[0]?.trim()),
-  "comment lines came first, as comments");
+ok(/^waiting, position \d+(, about \d+ s)?, \d+ s so far$/
+  .test(live.comments[0]?.trim()), "comment lines came first, as comments");
 const want = await collect(await client().chat.completions.create(ask));
 const got = read(live, "as it came");
 is([got.text, got.reasoning], [want.text, want.reasoning],
