@@ -25,10 +25,9 @@ is(s.text, json.choices[0].message.content, "the stream has the same text");
 is(s.finish, ["stop"], "with one finish reason");
 // the second time the prompt is in the cache, but for its last token
 const { prompt_tokens_details: cache, ...usage } = s.usage;
-const { prompt_tokens_details: cold, ...same } = json.usage;
+const { prompt_tokens_details: _, ...same } = json.usage;
 is(usage, same, "and the same usage");
-is([cold.cached_tokens, cache.cached_tokens], [0, usage.prompt_tokens - 1],
-  "once computed, once from the cache");
+is(cache.cached_tokens, usage.prompt_tokens - 1, "which says so");
 ok(s.chunks > 2, "it came in pieces");
 
 const think = await collect(await ai.chat.completions.create({
