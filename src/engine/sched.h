@@ -107,6 +107,7 @@ struct sched {
 
     struct spool *spool;      /* NULL: none */
     size_t spool_queue;       /* bytes that may wait to be written */
+    uint64_t spool_lost;      /* as the tree knows it (kv/spool.h) */
     bool spill, spill_full;   /* pages to offer; not now */
     int32_t *units;           /* [context] of one node */
 };

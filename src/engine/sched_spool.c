@@ -117,6 +117,19 @@ static bool has_space(const struct sched *s, int32_t rows)
     return st.queued_bytes + bytes <= s->spool_queue;
 }
 
+/* Pages that were thought to be there are offered again: behind one that is
+ * missing none could be used. */
+static void look_for_lost(struct sched *s)
+{
+    struct spool_stats st;
+
+    spool_stats(s->spool, &st);
+    if (st.lost == s->spool_lost)
+        return;
+    s->spool_lost = st.lost;
+    kv_tree_spill_again(s->tree);
+}
+
 /* Offer one page; false: none is left, or the disk takes no more. */
 static bool offer(struct sched *s)
 {
@@ -141,14 +154,14 @@ static bool offer(struct sched *s)
         return true;
     }
     blob = mem_try(s->page_bytes);
-    if (!blob)
-        return true;
-    k->ops->kv_read(k, &s->forward->kv, kv_node_page(node), blob);
-    if (spool_put(s->spool, &key, blob, s->page_bytes)) {
+    if (blob)
+        k->ops->kv_read(k, &s->forward->kv, kv_node_page(node), blob);
+    if (blob && spool_put(s->spool, &key, blob, s->page_bytes)) {
         kv_node_on_disk(node, true);
         return true;
     }
     free(blob);
+    kv_node_spill_again(node);
     s->spill = false; /* the disk is full or worse: when somebody left again */
     return false;
 }
@@ -159,6 +172,7 @@ void spool_spill(struct sched *s, int64_t for_us)
 
     if (!s->spool || !s->spill || s->spill_full)
         return;
+    look_for_lost(s);
     while (offer(s) && mono_us() < end)
         ;
 }

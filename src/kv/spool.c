@@ -135,6 +135,7 @@ static void new_folder(struct spool *s)
 
     pthread_mutex_lock(&s->mu);
     s->stats.failures += !ok;
+    s->stats.lost++;
     while (s->index.oldest >= 0) {
         int32_t i = s->index.oldest;
 
@@ -231,6 +232,9 @@ static void end_write(struct spool *s, enum spool_put put)
         s->write_end = &s->write;
     s->queued -= w->form.file_n;
     s->stats.writes += put == SPOOL_PUT;
+    /* a name that cannot be had would only fail again */
+    s->stats.lost += put != SPOOL_PUT && put != SPOOL_UNNAMED &&
+                     !s->index.e[i].there;
     s->stats.failures += put == SPOOL_NO_DISK || put == SPOOL_UNNAMED;
     s->index.e[i].queued = false;
     if (put == SPOOL_PUT)

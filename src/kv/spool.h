@@ -93,6 +93,9 @@ struct spool_stats {
                                      * or gone */
     uint64_t removed;        /* by cap and age */
     uint64_t failures;       /* the system said no */
+    uint64_t lost;           /* times that entries which were taken, or were
+                              * there, went otherwise: the disk was full, the
+                              * folder was removed */
 };
 void spool_stats(struct spool *s, struct spool_stats *out); /* any thread */
 

@@ -417,6 +417,33 @@ void kv_node_units(const struct kv_node *n, int32_t *out)
                (size_t)n->n * sizeof(n->units[0]));
 }
 
+/* Parents first; NULL: n was the last one below its top. */
+static struct kv_node *following(struct kv_node *n)
+{
+    if (n->n_kids)
+        return n->kids[0];
+    for (; n->parent; n = n->parent) {
+        size_t i = place(n->parent, n->units, n->n) + 1;
+
+        if (i < n->parent->n_kids)
+            return n->parent->kids[i];
+    }
+    return NULL;
+}
+
+void kv_tree_spill_again(struct kv_tree *t)
+{
+    for (int32_t i = 0; i < t->n_roots; i++) {
+        struct kv_node *n = t->roots[i]->top;
+
+        while ((n = following(n)) != NULL) {
+            kv_node_on_disk(n, false);
+            if (n->n == KV_PAGE)
+                kv_node_spill_again(n);
+        }
+    }
+}
+
 void kv_tree_stats(const struct kv_tree *t, struct kv_tree_stats *out)
 {
     *out = t->stats;

@@ -102,6 +102,11 @@ void kv_tree_clear(struct kv_tree *t);
 /* The full page that was not offered yet and is worth most, NULL: none. It
  * counts as offered afterwards. */
 struct kv_node *kv_tree_next_spill(struct kv_tree *t);
+/* It was not taken: offer it again. */
+void kv_node_spill_again(struct kv_node *n);
+/* What was taken may be gone: no page is on disk, all are offered again. One
+ * pass over all nodes. */
+void kv_tree_spill_again(struct kv_tree *t);
 int32_t kv_node_root(const struct kv_node *n);
 int32_t kv_node_page(const struct kv_node *n);
 int32_t kv_node_rows(const struct kv_node *n);  /* from the start, its own

@@ -214,7 +214,6 @@ void kv_tree_clear(struct kv_tree *t)
 /* --- what goes to disk --------------------------------------------------- */
 static void offered(struct kv_node *n)
 {
-    n->offered = true;
     if (n->at[AT_SPILL] != AT_NONE)
         kv_heap_remove(&n->root->tree->spill, n);
 }
@@ -226,6 +225,12 @@ struct kv_node *kv_tree_next_spill(struct kv_tree *t)
     if (n)
         offered(n);
     return n;
+}
+
+void kv_node_spill_again(struct kv_node *n)
+{
+    if (n->at[AT_SPILL] == AT_NONE)
+        kv_heap_push(&n->root->tree->spill, n);
 }
 
 void kv_node_on_disk(struct kv_node *n, bool yes)

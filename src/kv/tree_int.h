@@ -38,7 +38,7 @@ struct kv_node {
                                  * that was not used for longest goes */
     uint64_t stamp;             /* that clock */
     size_t at[AT_HEAPS];        /* place in the heap, AT_NONE: in none */
-    bool on_disk, offered;
+    bool on_disk;
     void *state;                /* NULL: none; linked by use when there */
     size_t state_bytes;
     struct kv_node *newer, *older;

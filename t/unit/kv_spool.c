@@ -517,7 +517,8 @@ static void test_full_disk(void)
     struct spool_stats st;
 
     ok(put(s, "m", 1, 10), "one is written");
-    drain(s);
+    st = drain(s);
+    is_int((int64_t)st.lost, 0, "nothing is lost");
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &old);
     small = old;
@@ -527,6 +528,7 @@ static void test_full_disk(void)
     st = drain(s);
     setrlimit(RLIMIT_FSIZE, &old);
     is_int(st.failures, 1, "but the disk has no room");
+    is_int((int64_t)st.lost, 1, "and it says that something is lost");
     ok(!has(s, "m", 2, 10) && get(s, "m", 2, 10) == 0, "it is not there");
     is_int(files_in(dir), 1, "nothing of it is left");
     ok(!put(s, "m", 3, 10), "writing rests");

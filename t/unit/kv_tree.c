@@ -382,6 +382,18 @@ static void spill(void)
     kv_node_units(n, out);
     ok(memcmp(out, v, 64 * sizeof(*u)) == 0, "what is there is not offered");
     ok(!kv_tree_next_spill(b.t), "parts of pages are not, nor anything twice");
+    kv_node_spill_again(n);
+    kv_node_spill_again(n);
+    ok(kv_tree_next_spill(b.t) == n && !kv_tree_next_spill(b.t),
+       "what was not taken comes once more");
+    kv_tree_spill_again(b.t);
+    kv_tree_stats(b.t, &s);
+    is_int(s.on_disk, 0, "when the disk has lost what it had, nothing is there");
+    n = kv_tree_next_spill(b.t);
+    is_int(kv_node_rows(n), 128, "and every full page is offered again");
+    ok(kv_tree_next_spill(b.t) && kv_tree_next_spill(b.t) &&
+           !kv_tree_next_spill(b.t), "all three of them");
+    kv_node_on_disk(n, true);
     kv_tree_clear(b.t);
     kv_tree_stats(b.t, &s);
     is_int(s.on_disk, 0, "none is on disk in an empty tree");
