@@ -456,6 +456,40 @@ static void tools(const char *script)
     apit_close(&t);
 }
 
+/* A name of 66 bytes, where the 63rd to 65th are one character. */
+#define NAME_62 "look_up_look_up_look_up_look_up_look_up_look_up_look_up_look__"
+#define NAME NAME_62 "\xe2\x82\xac" "x"
+
+static void long_name(void)
+{
+    static const char script[] =
+        "<tool_call>\n<function=" NAME ">\n</function>\n</tool_call>"
+        "<|im_end|>";
+    static const char body[] =
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],"
+        "\"max_tokens\":400,\"tools\":[{\"type\":\"function\","
+        "\"function\":{\"name\":\"" NAME "\"}}]}";
+    int32_t ids[512];
+    struct scripted_config config = {
+        .ids = ids, .n = apit_ids(script, ids, 512), .fail_after = -1,
+        .parallel = 1, .max_queue = 4,
+    };
+    const char *why;
+    struct call c;
+    struct look l;
+    struct apit t;
+
+    if (!ok(apit_open(&t, &config, NULL, &why), "a model that calls it"))
+        return;
+    call_do(&c, &t, chat, body);
+    look_open(&l, &t, page);
+    ok(is(&l, "recent.0.activity.tool.name", NAME_62),
+       "a long name is cut between characters");
+    look_close(&l);
+    call_release(&c);
+    apit_close(&t);
+}
+
 /* --- many ---------------------------------------------------------------- */
 
 #define MANY 1000
@@ -545,6 +579,7 @@ int main(void)
     tools("<tool_call>\n<function=look_up>\n<parameter=q>\nheliotrope "
           "heliotrope heliotrope\n</parameter>\n</function>\n</tool_call>"
           "<|im_end|>");
+    long_name();
     many();
     return done();
 }

@@ -206,6 +206,8 @@ static void counts(struct apit *t)
            value(&p, "penstock_prompt_tokens_total") == 12,
        "tokens");
     ok(value(&p, "penstock_prompt_tokens_cached_total") == 6, "cached ones");
+    ok(value(&p, "penstock_usage_ledger_rows_total") == 4,
+       "a row for each, the refused one too");
     ok(value(&p, "penstock_http_requests_total{route=\"completions\","
                  "code=\"200\"}") == 3 &&
            value(&p, "penstock_http_requests_total{route=\"completions\","
@@ -228,6 +230,36 @@ static void counts(struct apit *t)
            value(&p, "penstock_memory_peak_bytes") == (double)(1 << 30),
        "memory by class");
     call_release(&p.call);
+}
+
+/* Of one request, rate times time is what was done. */
+static void rates(void)
+{
+    int32_t ids[] = {100, 100, 100, 100, 100};
+    struct scripted_config config = {
+        .ids = ids, .n = 5, .fail_after = -1, .parallel = 1, .cached = 2,
+        .prefill_us = 3000, .per_token_us = 1000,
+    };
+    const char *why;
+    struct page p;
+    struct call c;
+    struct apit t;
+    double rows, tokens;
+
+    if (!ok(apit_open(&t, &config, NULL, &why), "one that takes its time"))
+        return;
+    call_do(&c, &t, "/v1/completions",
+            "{\"prompt\":\"a a a a\",\"max_tokens\":5}");
+    call_release(&c);
+    page_open(&p, &t, "/metrics");
+    rows = value(&p, "penstock_request_prefill_seconds_sum") *
+           value(&p, "penstock_request_prefill_tokens_per_second_sum");
+    tokens = value(&p, "penstock_time_per_output_token_seconds_sum") *
+             value(&p, "penstock_request_decode_tokens_per_second_sum");
+    ok(rows > 1.99 && rows < 2.01, "two rows were computed (%g)", rows);
+    ok(tokens > 0.99 && tokens < 1.01, "a token at a time (%g)", tokens);
+    call_release(&p.call);
+    apit_close(&t);
 }
 
 static void other_pages(struct apit *t)
@@ -353,6 +385,7 @@ int main(void)
     other_pages(&t);
     drained(&t);
     apit_close(&t);
+    rates();
     many();
     return done();
 }

@@ -230,12 +230,15 @@ static void estimates(struct apit *t)
 static void no_estimate(struct apit *t)
 {
     struct call head, c;
+    int64_t before;
 
     block(&head, t);
+    before = mono_us();
     call_start(&c, t, "POST", chat, CHAT(",\"max_tokens\":3,\"stream\":true"),
                NULL);
     ok(call_until(&c, ": waiting, position 2, 0 s so far\n\n", 5000),
        "nothing known: the place alone");
+    ok(api_next_us(&c.x) >= before + 800000, "the next line as long after");
     let_go(&head, t);
     call_finish(&c);
     call_release(&c);

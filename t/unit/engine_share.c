@@ -142,34 +142,41 @@ static void one_prompt(const struct gguf *f)
     gen_free(g);
 }
 
+struct places {
+    struct job **late;
+    struct ring_view v[2];
+};
+
+static void note_places(void *arg)
+{
+    struct places *p = arg;
+
+    for (int i = 0; i < 2 && p->v[0].queue_position != 1; i++)
+        ring_look(p->late[1 - i]->ring, &p->v[1 - i]);
+}
+
 /* Background jobs wait for all others, whoever came first. */
 static void classes(struct gen *g)
 {
-    struct job *busy[JOBS], *late[2];
-    struct ring_view v[2] = {{0}};
+    struct job *j[JOBS + 2];
+    struct places p = {.late = j + JOBS};
 
-    for (int i = 0; i < JOBS; i++) {
-        busy[i] = job_of(20, 400, i);
-        demo_submit(g, busy[i]);
-    }
+    for (int i = 0; i < JOBS; i++)
+        j[i] = job_of(20, 400, i);
     for (int i = 0; i < 2; i++) {
-        late[i] = job_of(20, 1, i);
-        late[i]->cls = i ? JOB_NORMAL : JOB_BACKGROUND;
-        demo_submit(g, late[i]);
+        p.late[i] = job_of(20, 1, i);
+        p.late[i]->cls = i ? JOB_NORMAL : JOB_BACKGROUND;
     }
-    for (int i = 0; i < 100 && v[0].queue_position != 1; i++) {
-        ring_wait(late[0]->ring, 50);
-        ring_look(late[0]->ring, &v[0]);
-        ring_look(late[1]->ring, &v[1]);
-    }
-    ok(v[0].queue_position == 1 && v[1].queue_position == 0,
+    ring_on_wake(j[1]->ring, note_places, &p);
+    demo_submit_all(g, j, JOBS + 2);
+    demo_wait(j[1], NULL, 0, NULL);
+    ring_on_wake(j[1]->ring, NULL, NULL);
+    ok(p.v[0].queue_position == 1 && p.v[1].queue_position == 0,
        "a background job waits behind a later one of a user");
     for (int i = 0; i < JOBS + 2; i++) {
-        struct job *j = i < JOBS ? busy[i] : late[i - JOBS];
-
-        gen_cancel(g, j);
-        demo_wait(j, NULL, 0, NULL);
-        job_unref(j);
+        gen_cancel(g, j[i]);
+        demo_wait(j[i], NULL, 0, NULL);
+        job_unref(j[i]);
     }
 }
 
@@ -212,6 +219,61 @@ static void few_pages(const struct gguf *f, size_t page)
     gen_free(g);
 }
 
+struct line {
+    struct gen *gen;
+    struct job *j[3];
+    int news;      /* of the first */
+    bool seen;     /* news of the third: */
+    bool was_over; /* the second had ended then */
+};
+
+static void add_others(void *arg)
+{
+    struct line *l = arg;
+
+    if (++l->news == 1)
+        demo_submit(l->gen, l->j[1]);
+    if (l->news == 150)
+        demo_submit(l->gen, l->j[2]);
+}
+
+static void third_news(void *arg)
+{
+    struct line *l = arg;
+    struct ring_view v;
+
+    if (l->seen)
+        return;
+    l->seen = true;
+    ring_look(l->j[1]->ring, &v);
+    l->was_over = v.ended;
+}
+
+/* Two that need seven pages each of eight, and a third that waits since
+ * before the second was sent back: it lets that one in first. */
+static void sent_back_first(const struct gguf *f, size_t page)
+{
+    struct gen *g = open_engine(f, 16, (PAGES + 1) * page);
+    struct line l = {.gen = g};
+    struct gen_state st;
+
+    for (int i = 0; i < 3; i++)
+        l.j[i] = job_of(i < 2 ? 20 : 200, i < 2 ? 400 : 1, i);
+    ring_on_wake(l.j[2]->ring, third_news, &l);
+    ring_on_wake(l.j[0]->ring, add_others, &l);
+    demo_submit(g, l.j[0]);
+    for (int i = 0; i < 3; i++)
+        demo_wait(l.j[i], NULL, 0, NULL);
+    g->ops->state(g, &st);
+    is_int((int64_t)st.sent_back, 1, "the second was sent back");
+    ok(l.was_over, "and was over before the third began");
+    for (int i = 0; i < 3; i++) {
+        ring_on_wake(l.j[i]->ring, NULL, NULL);
+        job_unref(l.j[i]);
+    }
+    gen_free(g);
+}
+
 /* What a budget means for the context. */
 static void budgets(const struct gguf *f, size_t page)
 {
@@ -248,6 +310,7 @@ int main(void)
     one_prompt(f);
     followed(f);
     few_pages(f, st.bytes_kv / st.kv_pages);
+    sent_back_first(f, st.bytes_kv / st.kv_pages);
     budgets(f, st.bytes_kv / st.kv_pages);
     gguf_close(f);
     return done();

@@ -8,7 +8,7 @@
 #include "base/thread.h"
 #include "t/lib/tap.h"
 
-enum { PARALLEL = 2, LONG = 480 };
+enum { PARALLEL = 2, LONG = 480, MAX_QUEUE = 8 };
 
 static struct job *job_of(int kind, size_t n, int32_t max_tokens)
 {
@@ -30,7 +30,7 @@ static struct gen *open_engine(const struct gguf *f, int32_t side,
     engine_config_default(&c);
     c.parallel = PARALLEL;
     c.side = side;
-    c.max_queue = 8;
+    c.max_queue = MAX_QUEUE;
     c.context = 512;
     c.threads = 1;
     c.memory = m;
@@ -179,6 +179,57 @@ static void waiting(const struct gguf *f)
         ok(end.completion_tokens == 5 && end.queue_us > 0, "then it is served");
     }
     for (int i = 0; i < PARALLEL + WAITING + 1; i++)
+        job_unref(j[i]);
+    gen_free(g);
+}
+
+/* --- a full queue --------------------------------------------------------- */
+
+struct full {
+    struct gen *gen;
+    struct job **j; /* [MAX_QUEUE + 1] */
+    enum st st[MAX_QUEUE + 1];
+    bool sent;
+};
+
+static void fill_queue(void *arg)
+{
+    struct full *f = arg;
+    struct gen_state st;
+    struct err e;
+
+    f->gen->ops->state(f->gen, &st);
+    if (f->sent || st.running < PARALLEL + 1)
+        return;
+    f->sent = true;
+    for (int i = 0; i <= MAX_QUEUE; i++)
+        f->st[i] = gen_submit(f->gen, f->j[i], &e);
+}
+
+/* Who runs in a side slot takes no place of those who wait. */
+static void full_queue(const struct gguf *f)
+{
+    struct gen *g = open_engine(f, 1, NULL);
+    struct job *j[PARALLEL + 1 + MAX_QUEUE + 1];
+    struct full full = {.gen = g, .j = j + PARALLEL + 1};
+    int n = 0;
+
+    for (int i = 0; i < PARALLEL + 1 + MAX_QUEUE + 1; i++)
+        j[i] = job_of(i, 20, i <= PARALLEL ? LONG : 1);
+    j[PARALLEL]->side = true;
+    ring_on_wake(j[1]->ring, fill_queue, &full);
+    demo_submit_all(g, j, PARALLEL + 1);
+    demo_wait(j[1], NULL, 0, NULL);
+    ring_on_wake(j[1]->ring, NULL, NULL);
+    for (int i = 0; i <= MAX_QUEUE; i++)
+        n += full.sent && !full.st[i];
+    is_int(n, MAX_QUEUE, "as many may wait beside a side slot");
+    is_int(full.st[MAX_QUEUE], ST_BUSY, "and no more");
+    for (int i = 0; i < PARALLEL + 1 + n; i++) {
+        gen_cancel(g, j[i]);
+        demo_wait(j[i], NULL, 0, NULL);
+    }
+    for (int i = 0; i < PARALLEL + 1 + MAX_QUEUE + 1; i++)
         job_unref(j[i]);
     gen_free(g);
 }
@@ -348,6 +399,7 @@ int main(void)
     lane(f, 1);
     lane(f, 0);
     waiting(f);
+    full_queue(f);
     behind_side(f);
     gate(f, 0);
     gate(f, (size_t)1 << 30);

@@ -312,6 +312,12 @@ static void order(void)
     is_int(kv_tree_evict(b.t, 1), 1, "of two equals");
     is_int(kv_tree_look(b.t, b.root, u, 64), 0, "the one not used for longer");
     kv_tree_clear(b.t);
+    add(&b, b.root, u, 64);
+    add(&b, b.root, v, 64);
+    (void)match(&b, b.root, u, 64);
+    is_int(kv_tree_evict(b.t, 1), 1, "a match is a use:");
+    is_int(kv_tree_look(b.t, b.root, u, 64), 64, "the older one stays");
+    kv_tree_clear(b.t);
 
     /* a deep one that nobody asks for again does not stay for ever */
     add(&b, b.root, u, 256);
