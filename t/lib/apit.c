@@ -186,8 +186,8 @@ void call_start(struct call *c, struct apit *t, const char *method,
         req->authorization = span_of(&c->x.arena, bearer);
     }
     req->local = !o->remote;
-    req->has_length = true;
-    req->content_length = body ? strlen(body) : 0;
+    req->has_length = !o->undeclared;
+    req->content_length = body && !o->undeclared ? strlen(body) : 0;
     if (o->declared)
         req->content_length = o->declared;
     req->arrived_us = mono_us() - o->waited_us;

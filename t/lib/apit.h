@@ -60,6 +60,7 @@ struct call_opts {
     bool remote;            /* not marked as local */
     const char *origin, *user_agent;
     uint64_t declared;      /* Content-Length; 0: the body's */
+    bool undeclared;        /* there is none */
     int64_t waited_us;      /* it arrived so long ago */
 };
 

@@ -88,10 +88,13 @@ static void streams(struct apit *t)
 
 static void full(struct apit *t)
 {
-    struct call_opts big = {.declared = 1 << 20};
+    struct call_opts big = {.declared = 1 << 20}, any = {.undeclared = true};
     struct call c;
 
     memory_set(&memory, MEM_KV, 40 * MIB);
+    call_start(&c, t, "POST", CHAT, hello(""), &any);
+    is_busy(&c, "no declared length stands for the longest");
+    call_release(&c);
     call_start(&c, t, "POST", CHAT, hello(""), &big);
     is_busy(&c, "a declared length that does not fit");
     ok(c.x.body_unread, "... before it is read");

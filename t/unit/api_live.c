@@ -407,6 +407,19 @@ static void drain(struct apit *t)
     call_release(&c);
 }
 
+/* What ended is counted for a minute, also when nobody looks meanwhile. */
+static void minute(struct apit *t)
+{
+    struct shot *now = live_look(t->api->live, mono_us());
+    struct shot *later = live_look(t->api->live, mono_us() + 61000000);
+
+    ok(now->completed_1m > 0 && !later->completed_1m,
+       "%u ended in this minute, none in the next",
+       (unsigned)now->completed_1m);
+    live_shot_free(now);
+    live_shot_free(later);
+}
+
 /* --- calls and reasoning -------------------------------------------------- */
 
 static void tools(const char *script)
@@ -575,6 +588,7 @@ int main(void)
     streams(&t);
     history(&t);
     drain(&t);
+    minute(&t);
     apit_close(&t);
     tools("<tool_call>\n<function=look_up>\n<parameter=q>\nheliotrope "
           "heliotrope heliotrope\n</parameter>\n</function>\n</tool_call>"

@@ -403,6 +403,7 @@ static void all(void)
     share(16, 193, 0, "four choices, a head of whole pages");
     share(16, 220, 30, "four with one head");
     share(32, 300, 299, "four with one id in common");
+    share(1, 220, 120, "four with one head, row by row");
     twins();
     leader_leaves(2);
     leader_leaves(6);

@@ -380,6 +380,16 @@ static void gate(const struct gguf *f, size_t slack)
             job_unref(j[i]);
         }
     }
+    for (int i = 0; i < 2; i++)
+        j[i] = job_of(10 + i, 20, 200);
+    ring_on_wake(j[1]->ring, watch_news, &w);
+    demo_submit_all(g, j, 2);
+    for (int i = 0; i < 2; i++) {
+        demo_wait(j[i], NULL, 0, &end);
+        is_int(end.completion_tokens, 200, "two that grow are served");
+        ring_on_wake(j[i]->ring, NULL, NULL);
+        job_unref(j[i]);
+    }
     ok(w.most <= m.peak, "never more than the peak (%d pages less)",
        (int)((int64_t)(m.peak - w.most) / (int64_t)page));
     g->ops->state(g, &st);

@@ -25,11 +25,13 @@
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t woken;
+static int wakes; /* guarded by mu */
 
 static void wake(void *arg)
 {
     (void)arg;
     pthread_mutex_lock(&mu);
+    wakes++;
     pthread_cond_signal(&woken);
     pthread_mutex_unlock(&mu);
 }
@@ -724,6 +726,36 @@ static void test_index(void)
     spool_index_release(&x);
 }
 
+/* So many signals; false: they do not come. */
+static bool woken_by(int n)
+{
+    int64_t end = mono_ms() + 5000;
+    int64_t left;
+    bool all;
+
+    pthread_mutex_lock(&mu);
+    while (wakes < n && (left = end - mono_ms()) > 0)
+        (void)cond_wait_ms(&woken, &mu, left);
+    all = wakes == n;
+    wakes = 0;
+    pthread_mutex_unlock(&mu);
+    return all;
+}
+
+static void test_wake(void)
+{
+    struct spool *s = open_at(tmpdir_path("wake"), 1 << 20, 0);
+    struct spool_key k = key("m", 1, 10);
+    struct spool_read *r;
+
+    wakes = 0; /* nobody else is here */
+    ok(put(s, "m", 1, 10) && woken_by(1), "a write that ended signals");
+    r = spool_get(s, &k, BLOB);
+    ok(r && woken_by(1), "a read too");
+    spool_forget(s, r);
+    spool_close(s, 0);
+}
+
 int main(void)
 {
     cond_init_monotonic(&woken);
@@ -747,6 +779,7 @@ int main(void)
     test_queue();
     test_close();
     test_forget();
+    test_wake();
     tmpdir_remove();
     return done();
 }
