@@ -3,11 +3,15 @@
 #include "api/run.h"
 #include "gen/gen.h"
 
-static enum st no_room(const struct memory *m, size_t bytes, struct err *e)
+/* The engines give back what caches hold, so that it fits next time. */
+static enum st no_room(const struct exchange *x, size_t bytes, struct err *e)
 {
+    const struct catalog *c = x->api->c.catalog;
     char words[400];
 
-    memory_words(m, words, sizeof(words));
+    for (size_t i = 0; i < c->n; i++)
+        c->models[i].gen->ops->kick(c->models[i].gen);
+    memory_words(x->api->c.memory, words, sizeof(words));
     return err_set(e, ST_NOMEM, "",
                    "not enough memory for this request now: it needs %zu KiB; "
                    "%s",
@@ -33,7 +37,7 @@ enum st hold_body(struct exchange *x, uint64_t cap, struct err *e)
         !mem_add(&bytes, bytes, tree))
         bytes = SIZE_MAX;
     if (!memory_reserve(m, bytes))
-        return no_room(m, bytes, e);
+        return no_room(x, bytes, e);
     r->held_body = bytes;
     x->arena.max = tree;
     return ST_OK;
@@ -67,7 +71,7 @@ enum st hold_jobs(struct exchange *x, struct err *e)
         }
     BUG_ON(r->held_jobs);
     if (!memory_reserve(m, bytes))
-        return no_room(m, bytes, e);
+        return no_room(x, bytes, e);
     r->held_jobs = bytes;
     return ST_OK;
 }

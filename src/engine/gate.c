@@ -33,6 +33,21 @@ void gate_settle(struct gate *g)
     (void)make_room(g, 0, g->memory->ceiling);
 }
 
+void gate_room(struct gate *g, size_t need)
+{
+    static const enum mem_class caches[] = {MEM_FREE, MEM_PREFIX, MEM_STATE};
+    size_t left = over(g, need, g->memory->peak);
+
+    for (size_t i = 0; i < sizeof(caches) / sizeof(*caches); i++) {
+        size_t has = atomic_load_explicit(&g->memory->bytes[caches[i]],
+                                          memory_order_relaxed);
+
+        left -= has < left ? has : left;
+    }
+    if (!left)
+        (void)make_room(g, need, g->memory->peak);
+}
+
 static size_t mib(size_t bytes)
 {
     return bytes / MIB + (bytes % MIB != 0);

@@ -45,6 +45,9 @@ enum gate_answer { GATE_OK, GATE_WAIT, GATE_REFUSED };
 
 /* Under the ceiling: what a safe point calls when somebody left. */
 void gate_settle(struct gate *g);
+/* Somebody outside wants so much and was refused: make room, if what caches
+ * hold can be enough. */
+void gate_room(struct gate *g, size_t need);
 /* need: bytes that the request will hold beyond what is held now. others:
  * somebody runs, so that waiting helps. GATE_REFUSED fills e (ST_NOMEM, with
  * allocated and reserved figures). */

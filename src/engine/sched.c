@@ -180,8 +180,7 @@ void *sched_run(void *arg)
         int64_t now = mono_us();
 
         drop_ended(s, now);
-        if (s->gone)
-            memory_settle(s);
+        memory_settle(s);
         sched_admit(s, now);
         sched_settle(s);
         tell_positions(s, now);

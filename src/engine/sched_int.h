@@ -49,7 +49,9 @@ int32_t memory_page(struct sched *s);
 /* May q enter? pages: that it and those who run will take. */
 enum gate_answer memory_ask(struct sched *s, const struct seq *q,
                             size_t pages, struct err *e);
-void memory_settle(struct sched *s); /* somebody left */
+/* Where somebody left: under the ceiling, and who waits may ask. Where a
+ * request was refused before it came here: room for it, next time. */
+void memory_settle(struct sched *s);
 void memory_refuse(struct sched *s, struct err *e);
 
 /* --- sched_spool.c ------------------------------------------------------- */

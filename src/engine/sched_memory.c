@@ -174,14 +174,20 @@ enum gate_answer memory_ask(struct sched *s, const struct seq *q,
     return a;
 }
 
-/* Somebody left: under the ceiling, and who waits may ask. */
 void memory_settle(struct sched *s)
 {
-    if (!s->memory)
+    size_t wanted = s->memory ? memory_take_wanted(s->memory) : 0;
+
+    if (!s->memory || (!s->gone && !wanted))
         return;
-    s->ask_us = 0;
     memory_tell(s);
-    gate_settle(&s->gate);
+    if (s->gone) {
+        s->ask_us = 0;
+        gate_settle(&s->gate);
+    }
+    /* its jobs are reserved apart, and take little */
+    if (wanted && mem_add(&wanted, wanted, MEMORY_GROWTH))
+        gate_room(&s->gate, wanted);
 }
 
 void memory_refuse(struct sched *s, struct err *e)

@@ -377,6 +377,22 @@ size_t memory_held(const struct memory *m)
     return held_but(m, MEM_CLASSES);
 }
 
+static void want(struct memory *m, size_t bytes)
+{
+    size_t was = atomic_load_explicit(&m->wanted, memory_order_relaxed);
+
+    while (was < bytes &&
+           !atomic_compare_exchange_weak_explicit(&m->wanted, &was, bytes,
+                                                  memory_order_relaxed,
+                                                  memory_order_relaxed))
+        ;
+}
+
+size_t memory_take_wanted(struct memory *m)
+{
+    return atomic_exchange_explicit(&m->wanted, 0, memory_order_relaxed);
+}
+
 /* Two that reserve at once meet in the exchange, so that they never pass the
  * peak together. */
 bool memory_reserve(struct memory *m, size_t bytes)
@@ -385,8 +401,10 @@ bool memory_reserve(struct memory *m, size_t bytes)
 
     do {
         if (!mem_add(&sum, held_but(m, MEM_REQUESTS), was) ||
-            !mem_add(&sum, sum, bytes) || sum > m->peak)
+            !mem_add(&sum, sum, bytes) || sum > m->peak) {
+            want(m, bytes);
             return false;
+        }
     } while (!atomic_compare_exchange_weak_explicit(
         &m->bytes[MEM_REQUESTS], &was, was + bytes, memory_order_relaxed,
         memory_order_relaxed));

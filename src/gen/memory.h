@@ -37,6 +37,7 @@ struct memory {
     size_t ceiling, peak, slack;       /* bytes, constant once it is served */
     bool chosen;                       /* somebody gave the peak */
     size_t base; /* resident at memory_init: nobody counts it, now or later */
+    _Atomic size_t wanted; /* the largest reservation that was refused */
     _Atomic size_t bytes[MEM_CLASSES];
 };
 
@@ -56,9 +57,13 @@ size_t memory_held(const struct memory *m);       /* all classes */
 enum st memory_loaded(struct memory *m, bool *given_up, struct err *e)
     MUST_CHECK;
 /* Add to MEM_REQUESTS if everything stays under the peak; false: nothing was
- * added. Give back with the same number. */
+ * added, but for a note that so much is wanted. Give back with the same
+ * number. */
 bool memory_reserve(struct memory *m, size_t bytes) MUST_CHECK;
 void memory_unreserve(struct memory *m, size_t bytes);
+/* What is wanted, once; 0: nothing since the last call. For those who can
+ * give something back. */
+size_t memory_take_wanted(struct memory *m);
 /* MEM_OTHER = resident bytes of this process - all other classes, not below
  * `base`: what is counted may not have been touched yet. And MEMORY_GROWTH,
  * what nobody counts until the next look. Once a second, by one thread. */

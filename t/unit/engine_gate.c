@@ -157,8 +157,38 @@ static void words(void)
     is_int(g.waits, 1, "one waited");
 }
 
+/* What was refused elsewhere: all of it, or nothing. */
+static void room(void)
+{
+    struct gate g = {
+        .memory = &m,
+        .level = {{"free", give_1, 0}, {"pages", give_2, 0}},
+        .n_levels = 2,
+        .arg = order,
+    };
+
+    is_int(memory_init(&m, 80 * MIB, 100 * MIB, 0, NULL), ST_OK, "100 MiB");
+    memset(order, 0, sizeof(order));
+    more = 0;
+    memset(has, 0, sizeof(has));
+    has[0] = has[1] = 20 * MIB;
+    memory_set(&m, MEM_KV, 50 * MIB);
+    memory_set(&m, MEM_PREFIX, 40 * MIB);
+    gate_room(&g, 10 * MIB);
+    is_str(order, "", "what fits asks nobody");
+    gate_room(&g, 51 * MIB);
+    gate_room(&g, SIZE_MAX);
+    is_str(order, "", "what would not fit without caches takes none of them");
+    gate_room(&g, 35 * MIB);
+    is_str(order, "12", "what would fit does");
+    is_int(memory_held(&m), 65 * MIB, "no more than it needs");
+    ok(memory_reserve(&m, 35 * MIB), "and then it does");
+    is_int(g.waits + g.refusals, 0, "nobody waited here");
+}
+
 int main(void)
 {
+    room();
     table();
     words();
     return done();

@@ -254,7 +254,11 @@ static void counts(void)
     is_str(few, "peak 512 Mi", "as many as fit");
     ok(memory_reserve(&m, 62 * MIB + 1), "up to the peak");
     is_int(memory_held(&m), 512 * MIB, "is held");
-    ok(!memory_reserve(&m, 1), "and not a byte more");
+    is_int(memory_take_wanted(&m), 0, "nobody wants more");
+    ok(!memory_reserve(&m, 7), "and not a byte more");
+    ok(!memory_reserve(&m, 1), "nor one");
+    is_int(memory_take_wanted(&m), 7, "the largest of them is wanted");
+    is_int(memory_take_wanted(&m), 0, "once");
     ok(!memory_reserve(&m, SIZE_MAX), "nor all bytes there are");
     ok(memory_reserve(&m, 0), "nothing always fits");
     memory_unreserve(&m, 62 * MIB + 1);
