@@ -100,4 +100,28 @@ for my $how ('stdin', 'LISTEN_FDS') {
     is $?, 0, "$how: ends well";
     ok -S $path, "$how: the socket is not ours to unlink";
 }
+
+# What systemd handed to another process, our parent perhaps, is not ours.
+{
+    my $own = "$long/own";
+    local $^F = 20;
+    my $listener = IO::Socket::UNIX->new(Local => "$long/theirs", Listen => 1)
+        or die "listen: $!";
+    my $pid = fork // die;
+    if (!$pid) {
+        open STDERR, '>', "$long/log-own";
+        POSIX::dup2(fileno $listener, 3);
+        POSIX::dup2(POSIX::open('/dev/null'), 0);
+        @ENV{qw(LISTEN_FDS LISTEN_PID)} = (1, getppid);
+        exec split / /, "$cmd --socket $own";
+    }
+    for (1 .. 300) {
+        last if -S $own;
+        select undef, undef, undef, 0.1;
+    }
+    ok -S $own, 'LISTEN_PID of another: a socket of its own';
+    kill 'TERM', $pid;
+    waitpid $pid, 0;
+    is $?, 0, 'which ends well';
+}
 done_testing;
