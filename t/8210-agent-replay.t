@@ -177,7 +177,10 @@ for my $i (0, 1) {
     check("conversation $i", @all);
     is scalar(grep { $_->{cached} > $_->{held} } @all[ 1 .. $#all ]), 0,
         'never more than was held' if $i == 0;
-    check("conversation $i, its first turn after the start", $all[$half]);
+    # full pages are on disk, the last one in part is not
+    my $pages = 64 * int($all[$half]{held} / 64);
+    cmp_ok $all[$half]{cached}, '>=', $pages,
+        "conversation $i, its first turn after the start: $pages and more";
     is $all[$half]{from}, 'disk', 'read from disk';
     is $all[-1]{from}, 'prefix', 'later from memory';
 }
