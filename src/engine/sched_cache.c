@@ -123,7 +123,7 @@ void cache_leave(struct sched *s, struct seq *q)
 {
     if (q->done) {
         kv_tree_insert(s->tree, s->root, q->units, q->done, q->pages);
-        s->spill = s->spool != NULL;
+        spool_used(s, q);
     }
     cache_drop(s, q);
 }

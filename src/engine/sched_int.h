@@ -58,6 +58,8 @@ void memory_refuse(struct sched *s, struct err *e);
 /* True: all that the disk has of q's rows is in its pages. */
 bool spool_fetch(struct sched *s, struct seq *q);
 void spool_fetch_ends(struct sched *s, struct seq *q);
+/* q leaves: its pages were used. */
+void spool_used(struct sched *s, const struct seq *q);
 /* Bytes on their way to or from the disk. */
 size_t spool_holds(const struct sched *s);
 /* Offer some pages, for about this long. */

@@ -106,6 +106,21 @@ size_t spool_holds(const struct sched *s)
     return reads * s->page_bytes + (size_t)st.queued_bytes;
 }
 
+/* A page is read behind all those before it only: they stay as long, and are
+ * written again where they are missing. */
+void spool_used(struct sched *s, const struct seq *q)
+{
+    int32_t n = q->done / KV_PAGE * KV_PAGE, have;
+    struct spool_key k = key_of(s, q->units, n);
+
+    if (!s->spool || !n)
+        return;
+    s->spill = true;
+    have = spool_use(s->spool, &k, KV_PAGE);
+    if (have < n)
+        kv_tree_spill_behind(s->tree, s->root, q->units, n, have);
+}
+
 /* --- to the disk --------------------------------------------------------- */
 
 static bool has_space(const struct sched *s, int32_t rows)

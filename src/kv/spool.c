@@ -13,6 +13,7 @@
 #define TICK_MS 60000     /* age and cap are looked at so often */
 #define REST_MS 60000     /* no writes for so long after the disk said no */
 #define SCAN_BATCH 1024   /* entries taken over in one hold of the lock */
+#define STAMP_BATCH 256
 
 struct spool_write {
     struct spool_write *next;
@@ -127,6 +128,40 @@ static void scan(struct spool *s)
     pthread_mutex_unlock(&s->mu);
 }
 
+static bool too_late(void *arg)
+{
+    struct spool *s = arg;
+    bool late;
+
+    pthread_mutex_lock(&s->mu);
+    late = s->stop && mono_ms() >= s->stop_ms;
+    pthread_mutex_unlock(&s->mu);
+    return late;
+}
+
+/* A restart goes by the files' times: bring them to what memory knows, in its
+ * order. */
+static void stamp(struct spool *s)
+{
+    struct spool_entry e[STAMP_BATCH];
+    long order = 0;
+    size_t n;
+
+    do {
+        n = 0;
+        pthread_mutex_lock(&s->mu);
+        for (int32_t i = s->index.oldest; i >= 0 && n < STAMP_BATCH;
+             i = s->index.e[i].newer)
+            if (s->index.e[i].stale) {
+                s->index.e[i].stale = false;
+                e[n++] = s->index.e[i];
+            }
+        pthread_mutex_unlock(&s->mu);
+        for (size_t i = 0; i < n; i++)
+            spool_disk_stamp(s->fd, &e[i].d, e[i].used_s, order++);
+    } while (n == STAMP_BATCH && !too_late(s));
+}
+
 /* Somebody removed the folder: begin again. */
 static void new_folder(struct spool *s)
 {
@@ -157,6 +192,7 @@ static void tick(struct spool *s)
         new_folder(s);
     else
         trim(s, 0);
+    stamp(s);
 }
 
 /* --- the thread: reads ---------------------------------------------------- */
@@ -251,17 +287,6 @@ static void drop_writes(struct spool *s)
         end_write(s, SPOOL_STOPPED);
 }
 
-static bool too_late(void *arg)
-{
-    struct spool *s = arg;
-    bool late;
-
-    pthread_mutex_lock(&s->mu);
-    late = s->stop && mono_ms() >= s->stop_ms;
-    pthread_mutex_unlock(&s->mu);
-    return late;
-}
-
 /* Only this thread takes the first one off the queue, so it can be used
  * without the lock. */
 static void do_write(struct spool *s, struct spool_write *w)
@@ -339,6 +364,7 @@ static void *run(void *arg)
         if (mono_ms() >= s->tick_ms)
             tick(s);
     }
+    stamp(s);
     return NULL;
 }
 
@@ -405,7 +431,7 @@ void spool_close(struct spool *s, int64_t ms)
 }
 
 static bool look_up(struct spool *s, const struct spool_key *k,
-                    struct spool_digest *d)
+                    struct spool_digest *d, bool queued)
 {
     int32_t i;
     bool has;
@@ -415,7 +441,7 @@ static bool look_up(struct spool *s, const struct spool_key *k,
     *d = spool_digest_of(k);
     pthread_mutex_lock(&s->mu);
     i = spool_index_find(&s->index, d);
-    has = i >= 0 && s->index.e[i].there;
+    has = i >= 0 && (queued || s->index.e[i].there);
     pthread_mutex_unlock(&s->mu);
     return has;
 }
@@ -424,7 +450,34 @@ bool spool_has(const struct spool *s, const struct spool_key *k)
 {
     struct spool_digest d;
 
-    return look_up((struct spool *)s, k, &d); /* for its lock alone */
+    return look_up((struct spool *)s, k, &d, true); /* for its lock alone */
+}
+
+int32_t spool_use(struct spool *s, const struct spool_key *k, int32_t step)
+{
+    size_t n = (size_t)(k->n / step), have = n;
+    struct spool_digest *d = n ? mem_try_array(n, sizeof(*d)) : NULL;
+    int64_t now = wall_s();
+
+    if (!d || !spool_key_ok(k)) {
+        free(d);
+        return k->n;
+    }
+    spool_digests_of(k, step, d);
+    pthread_mutex_lock(&s->mu);
+    for (size_t at = n; at-- > 0;) {
+        int32_t i = spool_index_find(&s->index, &d[at]);
+
+        if (i < 0) {
+            have = at;
+            continue;
+        }
+        spool_index_use(&s->index, i, now);
+        s->index.e[i].stale = s->index.e[i].there;
+    }
+    pthread_mutex_unlock(&s->mu);
+    free(d);
+    return (int32_t)have * step;
 }
 
 /* The lock is held. */
@@ -494,7 +547,7 @@ struct spool_read *spool_get(struct spool *s, const struct spool_key *k,
     struct spool_read *r;
     int32_t i;
 
-    if (!look_up(s, k, &d))
+    if (!look_up(s, k, &d, false))
         return NULL;
     r = mem_try(sizeof(*r));
     if (!r || !spool_form_make(&r->form, k, bytes)) {

@@ -62,8 +62,17 @@ struct spool_key {
     int32_t n;            /* 1 to 2^24 */
 };
 
-/* Is there such an entry, as far as the index knows? No file is touched. */
+/* Is there such an entry, or one on its way to the disk, as far as the index
+ * knows? No file is touched. */
 bool spool_has(const struct spool *s, const struct spool_key *k);
+
+/*
+ * The entries of the first `step` units of k, of twice as many and so on are
+ * used now, though from memory: longer ones are removed before them. Returns
+ * for how many units they are there, or on their way, without a gap. One pass
+ * over the units; step is a multiple of 8.
+ */
+int32_t spool_use(struct spool *s, const struct spool_key *k, int32_t step);
 
 /*
  * Write behind: takes `blob` (malloc'd, `bytes` long) when it returns true.

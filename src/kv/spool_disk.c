@@ -66,6 +66,19 @@ bool spool_disk_remove(int dir, const struct spool_digest *d)
     return unlinkat(dir, name, 0) == 0 || errno == ENOENT;
 }
 
+void spool_disk_stamp(int dir, const struct spool_digest *d, int64_t used_s,
+                      long order)
+{
+    const struct timespec t[2] = {
+        {.tv_nsec = UTIME_OMIT},
+        {.tv_sec = (time_t)used_s, .tv_nsec = order % NS},
+    };
+    char name[SPOOL_NAME_BYTES];
+
+    spool_name_write(d, SPOOL_NAME_ENTRY, name);
+    (void)utimensat(dir, name, t, AT_SYMLINK_NOFOLLOW);
+}
+
 /* --- what is there -------------------------------------------------------- */
 
 struct found {

@@ -57,6 +57,9 @@ enum spool_put spool_disk_write(int dir, const struct spool_form *f,
                                 const uint8_t *blob, bool (*stop)(void *),
                                 void *arg);
 
+/* When it was used last; `order` among those of one second. */
+void spool_disk_stamp(int dir, const struct spool_digest *d, int64_t used_s,
+                      long order);
 /* False: the system said no (not: there was none). */
 bool spool_disk_remove(int dir, const struct spool_digest *d);
 

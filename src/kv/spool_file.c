@@ -78,16 +78,20 @@ static void digest_bytes(uint64_t out[8], const void *p, size_t n)
     memcpy(out, h, sizeof(h));
 }
 
-struct spool_digest spool_digest_of(const struct spool_key *k)
+static void digest_begin(uint64_t h[8], const struct spool_key *k)
 {
-    uint64_t h[8];
-    struct spool_digest d;
-
     for (int i = 0; i < 8; i++)
         h[i] = 0x3c6ef372fe94f82bu + (uint64_t)i;
     digest_bytes(h, k->what, strnlen(k->what, SPOOL_WHAT));
-    digest_bytes(h, k->units, (size_t)k->n * sizeof(*k->units));
-    d.v[0] = d.v[1] = (uint64_t)k->n << 8 | (uint64_t)k->kind;
+}
+
+/* Of the first n units, which h has taken in. */
+static struct spool_digest digest_end(const uint64_t h[8],
+                                      enum spool_kind kind, int32_t n)
+{
+    struct spool_digest d;
+
+    d.v[0] = d.v[1] = (uint64_t)n << 8 | (uint64_t)kind;
     for (int i = 0; i < 4; i++) {
         d.v[0] = step(d.v[0], h[i] ^ h[i] >> 32);
         d.v[1] = step(d.v[1], h[4 + i] ^ h[4 + i] >> 32);
@@ -95,6 +99,29 @@ struct spool_digest spool_digest_of(const struct spool_key *k)
     d.v[0] ^= d.v[0] >> 32;
     d.v[1] ^= d.v[1] >> 32;
     return d;
+}
+
+struct spool_digest spool_digest_of(const struct spool_key *k)
+{
+    uint64_t h[8];
+
+    digest_begin(h, k);
+    digest_bytes(h, k->units, (size_t)k->n * sizeof(*k->units));
+    return digest_end(h, k->kind, k->n);
+}
+
+void spool_digests_of(const struct spool_key *k, int32_t step,
+                      struct spool_digest *out)
+{
+    size_t bytes = (size_t)step * sizeof(*k->units);
+    uint64_t h[8];
+
+    BUG_ON(bytes % 32); /* no block has units of two steps */
+    digest_begin(h, k);
+    for (int32_t i = 0; i < k->n / step; i++) {
+        digest_bytes(h, k->units + i * step, bytes);
+        out[i] = digest_end(h, k->kind, (i + 1) * step);
+    }
 }
 
 static const char *const suffix[] = {

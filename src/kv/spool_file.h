@@ -33,6 +33,10 @@ struct spool_digest {
 bool spool_key_ok(const struct spool_key *k) MUST_CHECK;
 /* Of all parts of a key. It finds; it proves nothing. */
 struct spool_digest spool_digest_of(const struct spool_key *k);
+/* Of its first `step` units, of twice as many and so on, in one pass: out has
+ * k->n / step. step is a multiple of 8. */
+void spool_digests_of(const struct spool_key *k, int32_t step,
+                      struct spool_digest *out);
 
 enum spool_name { SPOOL_NAME_OTHER, SPOOL_NAME_ENTRY, SPOOL_NAME_TMP };
 #define SPOOL_NAME_BYTES 40 /* with the NUL */

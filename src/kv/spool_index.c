@@ -120,6 +120,7 @@ void spool_index_put(struct spool_index *x, int32_t i, uint64_t bytes,
 {
     spool_index_lose(x, i);
     x->e[i].there = true;
+    x->e[i].stale = false;
     x->e[i].bytes = bytes;
     x->e[i].used_s = used_s;
     x->bytes += bytes;

@@ -19,6 +19,7 @@ struct spool_entry {
     int32_t older, newer;
     bool there;         /* its file is known */
     bool queued;        /* it waits to be written */
+    bool stale;         /* it was used since its file got its time */
 };
 
 struct spool_index {

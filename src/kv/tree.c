@@ -431,6 +431,17 @@ static struct kv_node *following(struct kv_node *n)
     return NULL;
 }
 
+void kv_tree_spill_behind(struct kv_tree *t, int32_t root,
+                          const int32_t *units, int32_t n, int32_t have)
+{
+    struct kv_node *node = kv_tree_find(t, root, units, n);
+
+    for (; node && node->rows > have; node = node->parent) {
+        kv_node_on_disk(node, false);
+        kv_node_spill_again(node);
+    }
+}
+
 void kv_tree_spill_again(struct kv_tree *t)
 {
     for (int32_t i = 0; i < t->n_roots; i++) {

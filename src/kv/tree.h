@@ -104,6 +104,10 @@ void kv_tree_clear(struct kv_tree *t);
 struct kv_node *kv_tree_next_spill(struct kv_tree *t);
 /* It was not taken: offer it again. */
 void kv_node_spill_again(struct kv_node *n);
+/* Only the first `have` of these n units are on disk: the full pages behind
+ * them are offered again. n % KV_PAGE == 0. */
+void kv_tree_spill_behind(struct kv_tree *t, int32_t root,
+                          const int32_t *units, int32_t n, int32_t have);
 /* What was taken may be gone: no page is on disk, all are offered again. One
  * pass over all nodes. */
 void kv_tree_spill_again(struct kv_tree *t);

@@ -477,6 +477,38 @@ static void test_cap(void)
     spool_close(s, 0);
 }
 
+/* A head that is used in memory outlives longer entries, and restarts. */
+static void test_used(void)
+{
+    const char *dir = tmpdir_path("used");
+    struct spool *s = open_at(dir, 8 * 4096, 0);
+    struct spool_key k = key("m", 1, 32);
+
+    for (int32_t n = 8; n <= 32; n += 8) {
+        ok(put(s, "m", 1, n), "%d units are written", n);
+        drain(s);
+    }
+    is_int(spool_use(s, &k, 8), 32, "all of it is there");
+    k.n = 48;
+    is_int(spool_use(s, &k, 8), 32, "of more, as much");
+    spool_close(s, 1000);
+    s = open_at(dir, 8 * 4096, 0);
+    drain(s);
+    for (int32_t i = 0; i < 6; i++) {
+        ok(put(s, "m", 100 + i, 10), "others come");
+        drain(s);
+    }
+    ok(has(s, "m", 1, 8) && has(s, "m", 1, 16), "the heads stay");
+    ok(!has(s, "m", 1, 24) && !has(s, "m", 1, 32), "what needs them went");
+    is_int(spool_use(s, &k, 8), 16, "so far there is no gap");
+    for (int32_t i = 0; i < 6; i++) {
+        ok(put(s, "m", 200 + i, 10), "others come");
+        drain(s);
+    }
+    ok(has(s, "m", 1, 8) && has(s, "m", 1, 16), "used, they stay again");
+    spool_close(s, 0);
+}
+
 static void test_ttl(void)
 {
     const char *dir = tmpdir_path("ttl");
@@ -673,6 +705,21 @@ static void test_names(void)
        "others are others");
 }
 
+static void test_all_digests(void)
+{
+    struct spool_digest d[6], one;
+    struct spool_key k = key("words", 3, 50);
+    int good = 0;
+
+    spool_digests_of(&k, 8, d);
+    for (int32_t i = 0; i < 6; i++) {
+        k.n = 8 * (i + 1);
+        one = spool_digest_of(&k);
+        good += !memcmp(&one, &d[i], sizeof(one));
+    }
+    is_int(good, 6, "digests of all heads are those of each");
+}
+
 static void test_digests(void)
 {
     struct spool_digest seen[600];
@@ -762,6 +809,7 @@ int main(void)
     tmpdir_make();
     test_names();
     test_digests();
+    test_all_digests();
     test_index();
     test_round_trip();
     test_keys();
@@ -772,6 +820,7 @@ int main(void)
     test_hostile();
     test_folder();
     test_cap();
+    test_used();
     test_ttl();
     test_full_disk();
     test_no_permission();

@@ -392,6 +392,12 @@ static void spill(void)
     kv_node_spill_again(n);
     ok(kv_tree_next_spill(b.t) == n && !kv_tree_next_spill(b.t),
        "what was not taken comes once more");
+    kv_tree_spill_behind(b.t, b.root, u, 128, 128);
+    ok(!kv_tree_next_spill(b.t), "all of it is there");
+    kv_tree_spill_behind(b.t, b.root, u, 128, 64);
+    n = kv_tree_next_spill(b.t);
+    ok(n && kv_node_rows(n) == 128 && !kv_tree_next_spill(b.t),
+       "one page is not: it is offered again");
     kv_tree_spill_again(b.t);
     kv_tree_stats(b.t, &s);
     is_int(s.on_disk, 0, "when the disk has lost what it had, nothing is there");
