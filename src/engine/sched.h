@@ -108,6 +108,7 @@ struct sched {
     struct spool *spool;      /* NULL: none */
     size_t spool_queue;       /* bytes that may wait to be written */
     uint64_t spool_lost;      /* as the tree knows it (kv/spool.h) */
+    int64_t spool_us;         /* nothing is read before: the disk hung */
     bool spill, spill_full;   /* pages to offer; not now */
     int32_t *units;           /* [context] of one node */
 };

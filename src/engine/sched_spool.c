@@ -2,6 +2,9 @@
 
 #include "base/thread.h"
 
+#define HANGS_US 10000000 /* not one page in this time: it is computed */
+#define REST_US 60000000  /* and nothing is asked for */
+
 /*
  * Reads run a few pages ahead; one page after another enters the sequence and
  * the tree. The first one that is missing ends it: the rest is computed.
@@ -27,6 +30,8 @@ static bool ask(struct sched *s, struct seq *q)
     r = spool_get(s->spool, &k, s->page_bytes);
     if (!r)
         return false;
+    if (!q->n_reads)
+        q->read_us = mono_us();
     q->read[q->n_reads++] = r;
     return true;
 }
@@ -56,11 +61,22 @@ static bool take(struct sched *s, struct seq *q, enum spool_state st,
 
     q->n_reads--;
     memmove(q->read, q->read + 1, (size_t)q->n_reads * sizeof(q->read[0]));
+    q->read_us = mono_us();
     if (st == SPOOL_MISSING)
         return false;
     good = put_page(s, q, blob);
     free(blob);
     return good;
+}
+
+/* A disk that hangs, as a network's may, holds nobody up for long. */
+static bool hangs(struct sched *s, const struct seq *q)
+{
+    int64_t now = mono_us();
+
+    if (now - q->read_us >= HANGS_US)
+        s->spool_us = now + REST_US;
+    return now < s->spool_us;
 }
 
 bool spool_fetch(struct sched *s, struct seq *q)
@@ -74,13 +90,15 @@ bool spool_fetch(struct sched *s, struct seq *q)
         enum spool_state st;
         void *blob = NULL;
 
-        while (ask(s, q))
+        while (mono_us() >= s->spool_us && ask(s, q))
             ;
         if (!q->n_reads)
             return true;
         st = spool_poll(s->spool, q->read[0], &blob);
-        if (st == SPOOL_PENDING)
+        if (st == SPOOL_PENDING && !hangs(s, q))
             return false;
+        if (st == SPOOL_PENDING)
+            break;
         more = take(s, q, st, blob);
     }
     spool_fetch_ends(s, q);

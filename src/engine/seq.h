@@ -49,6 +49,7 @@ struct seq {
     int32_t follow;         /* rows that are taken from it */
     struct spool_read *read[SEQ_READS]; /* SEQ_READ: of the next pages */
     int32_t n_reads;
+    int64_t read_us;        /* since when the first of them is awaited */
     int32_t waited;         /* plan.h */
     int32_t position;       /* last QUEUED position told; -1: none yet */
     int32_t step_rows;      /* in the step under way */
