@@ -187,15 +187,14 @@ static void restart(struct said *want)
 
 struct on_disk {
     struct gen *gen;
-    uint64_t nodes; /* at its first news */
+    uint64_t nodes; /* at its last news: it has not left then */
 };
 
 static void note_nodes(void *arg)
 {
     struct on_disk *d = arg;
 
-    if (!d->nodes)
-        d->nodes = cache_of(d->gen).nodes_on_disk;
+    d->nodes = cache_of(d->gen).nodes_on_disk;
 }
 
 /* Of a prompt that ends with a page the last page is computed: its last row's
