@@ -143,17 +143,27 @@ static enum st find_live(struct db *db, const char *name, int64_t *id,
     return ST_OK;
 }
 
-enum st keys_revoke(struct db *db, const char *name, struct err *e)
+/* A statement whose first value is the id of that live key. */
+static enum st stmt_of_live(struct db_stmt **s, struct db *db, enum sql_id sql,
+                            const char *name, struct err *e)
 {
-    struct db_stmt *s;
     int64_t id = 0;
     enum st st = find_live(db, name, &id, e);
 
     if (!st)
-        st = db_stmt(&s, db, SQL_KEY_REVOKE, e);
+        st = db_stmt(s, db, sql, e);
+    if (!st)
+        db_bind_int(*s, 1, id);
+    return st;
+}
+
+enum st keys_revoke(struct db *db, const char *name, struct err *e)
+{
+    struct db_stmt *s;
+    enum st st = stmt_of_live(&s, db, SQL_KEY_REVOKE, name, e);
+
     if (st)
         return st;
-    db_bind_int(s, 1, id);
     db_bind_int(s, 2, epoch_ms());
     return db_run(s, e);
 }
@@ -162,14 +172,10 @@ enum st keys_limit(struct db *db, const char *name,
                    const struct limit_set *limits, struct err *e)
 {
     struct db_stmt *s;
-    int64_t id = 0;
-    enum st st = find_live(db, name, &id, e);
+    enum st st = stmt_of_live(&s, db, SQL_KEY_LIMIT, name, e);
 
-    if (!st)
-        st = db_stmt(&s, db, SQL_KEY_LIMIT, e);
     if (st)
         return st;
-    db_bind_int(s, 1, id);
     bind_limits(s, 2, limits);
     return db_run(s, e);
 }

@@ -313,7 +313,8 @@ static enum st too_large(const struct account *a, struct limits_state *s,
                    (long long)limit, span);
 }
 
-/* Fills s for now; the limit that lasts longest speaks. */
+/* s: what is left at `now`. Of several limits the one with the longest wait
+ * speaks. */
 static enum st check(const struct account *a, struct limits_now now,
                      int64_t tokens, struct limits_state *s, struct err *e)
 {
