@@ -109,6 +109,21 @@ void apit_close(struct apit *t)
     rmdir(t->dir);
 }
 
+void apit_with(const struct scripted_config *gen,
+               void (*config)(struct api_config *c),
+               void (*test)(struct apit *t))
+{
+    const char *why = "";
+    struct apit t;
+
+    if (!apit_open(&t, gen, config, &why)) {
+        ok(false, "the api opens: %s", why);
+        return;
+    }
+    test(&t);
+    apit_close(&t);
+}
+
 size_t apit_ids(const char *text, int32_t *ids, size_t cap)
 {
     struct gguf *g;
@@ -251,6 +266,27 @@ void call_release(struct call *c)
     buf_release(&c->out);
     pthread_cond_destroy(&c->cond);
     pthread_mutex_destroy(&c->mu);
+}
+
+struct call *calls_waiting(struct apit *t, int n)
+{
+    struct call *c = mem_array(struct call, n);
+
+    for (int i = 0; i < n; i++)
+        call_start(&c[i], t, "POST", "/v1/completions",
+                   "{\"prompt\":\"a\",\"max_tokens\":1,\"stream\":true}",
+                   NULL);
+    return c;
+}
+
+void calls_leave(struct call *c, int n)
+{
+    for (int i = 0; i < n; i++) {
+        api_gone(&c[i].x);
+        call_finish(&c[i]);
+        call_release(&c[i]);
+    }
+    free(c);
 }
 
 void call_do(struct call *c, struct apit *t, const char *path,

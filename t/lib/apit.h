@@ -39,6 +39,10 @@ struct apit {
 bool apit_open(struct apit *t, const struct scripted_config *gen,
                void (*config)(struct api_config *c), const char **why);
 void apit_close(struct apit *t);
+/* One test with an api of its own. */
+void apit_with(const struct scripted_config *gen,
+               void (*config)(struct api_config *c),
+               void (*test)(struct apit *t));
 /* The ids of a text, for scripts; at most `cap`. */
 size_t apit_ids(const char *text, int32_t *ids, size_t cap);
 
@@ -75,6 +79,10 @@ bool call_until(struct call *c, const char *text, int64_t ms);
 void call_finish(struct call *c);
 void call_release(struct call *c);
 
+/* Streams of one token, to wait behind a held engine; and all of them leave
+ * and end. */
+struct call *calls_waiting(struct apit *t, int n);
+void calls_leave(struct call *c, int n);
 /* All at once: start and finish; POST when there is a body. */
 void call_do(struct call *c, struct apit *t, const char *path,
              const char *body);

@@ -379,17 +379,6 @@ static void short_wait(struct api_config *c)
     c->ledger_wait_ms = 100;
 }
 
-static void with(struct apit *t, const struct scripted_config *gen,
-                 void (*config)(struct api_config *c),
-                 void (*test)(struct apit *t))
-{
-    const char *why;
-
-    apit_open(t, gen, config, &why);
-    test(t);
-    apit_close(t);
-}
-
 int main(void)
 {
     int32_t ids[64];
@@ -405,23 +394,23 @@ int main(void)
         skip_all(why);
     apit_close(&t);
     gen.n = apit_ids("one two three four five ", ids, 64);
-    with(&t, &gen, NULL, in_the_stream);
-    with(&t, &gen, NULL, cut);
-    with(&t, &gen, hasty, timeouts);
-    with(&t, &gen, short_wait, locked_database);
+    apit_with(&gen, NULL, in_the_stream);
+    apit_with(&gen, NULL, cut);
+    apit_with(&gen, hasty, timeouts);
+    apit_with(&gen, short_wait, locked_database);
     gen.parallel = 1;
     gen.max_queue = 2;
-    with(&t, &gen, NULL, in_the_queue);
+    apit_with(&gen, NULL, in_the_queue);
     gen.prefill_us = 100000;
-    with(&t, &gen, patient, comments);
+    apit_with(&gen, patient, comments);
     gen.prefill_us = 0;
-    with(&t, &gen, patient, no_comments);
+    apit_with(&gen, patient, no_comments);
     gen.fail_after = 2;
-    with(&t, &gen, NULL, failures);
+    apit_with(&gen, NULL, failures);
     gen.fail_after = -1;
     gen.parallel = 8;
     gen.max_queue = 8;
     gen.per_token_us = 200;
-    with(&t, &gen, NULL, at_any_moment);
+    apit_with(&gen, NULL, at_any_moment);
     return done();
 }

@@ -509,7 +509,7 @@ static void long_name(void)
 
 static void many(void)
 {
-    struct call *c = mem_array(struct call, MANY);
+    struct call *c;
     int32_t one = 100;
     struct scripted_config config = {
         .ids = &one, .n = 1, .fail_after = -1, .parallel = 1,
@@ -523,10 +523,7 @@ static void many(void)
     if (!ok(apit_open(&t, &config, NULL, &why), "room for 1,000"))
         return;
     scripted_hold(t.gen);
-    for (int i = 0; i < MANY; i++)
-        call_start(&c[i], &t, "POST", "/v1/completions",
-                   "{\"prompt\":\"a\",\"max_tokens\":1,\"stream\":true}",
-                   NULL);
+    c = calls_waiting(&t, MANY);
     for (int i = 0; i < 5; i++) {
         int64_t took;
 
@@ -544,13 +541,8 @@ static void many(void)
     }
     printf("# a look at %d that wait, and its parsing: %lld to %lld us\n",
            MANY, (long long)best, (long long)worst);
-    for (int i = 0; i < MANY; i++) {
-        api_gone(&c[i].x);
-        call_finish(&c[i]);
-        call_release(&c[i]);
-    }
+    calls_leave(c, MANY);
     apit_close(&t);
-    free(c);
 }
 
 static void rates(void)

@@ -315,7 +315,7 @@ static void drained(struct apit *t)
 
 static void many(void)
 {
-    struct call *c = mem_array(struct call, MANY);
+    struct call *c;
     int32_t one = 100;
     struct scripted_config config = {
         .ids = &one, .n = 1, .fail_after = -1, .parallel = 1,
@@ -328,10 +328,7 @@ static void many(void)
     if (!ok(apit_open(&t, &config, NULL, &why), "room for 1,000"))
         return;
     scripted_hold(t.gen);
-    for (int i = 0; i < MANY; i++)
-        call_start(&c[i], &t, "POST", "/v1/completions",
-                   "{\"prompt\":\"a\",\"max_tokens\":1,\"stream\":true}",
-                   NULL);
+    c = calls_waiting(&t, MANY);
     for (int i = 0; i < 3; i++) {
         int64_t t0 = mono_us();
 
@@ -340,18 +337,13 @@ static void many(void)
                (long long)(mono_us() - t0), p.n);
         call_release(&p.call);
     }
-    for (int i = 0; i < MANY; i++) {
-        api_gone(&c[i].x);
-        call_finish(&c[i]);
-        call_release(&c[i]);
-    }
+    calls_leave(c, MANY);
     page_open(&p, &t, "/metrics");
     ok(value(&p, "penstock_requests_total{finish_reason=\"abandoned\"}") ==
            MANY,
        "all that left are counted");
     call_release(&p.call);
     apit_close(&t);
-    free(c);
 }
 
 static struct memory accounts;

@@ -225,19 +225,6 @@ static void refusals(struct apit *t)
     call_release(&c);
 }
 
-static void with(const struct scripted_config *gen, void (*run)(struct apit *))
-{
-    const char *why;
-    struct apit t;
-
-    if (!apit_open(&t, gen, config, &why)) {
-        ok(false, "%s", why);
-        return;
-    }
-    run(&t);
-    apit_close(&t);
-}
-
 int main(void)
 {
     int32_t ids[64];
@@ -255,14 +242,14 @@ int main(void)
     apit_close(&t);
     ok(!limits_open(&limits, NULL, &set, epoch_ms(), &e), "limits");
     gen.n = apit_ids("one two three four five ", ids, 64);
-    with(&gen, ends);
-    with(&gen, errors);
-    with(&gen, refusals);
+    apit_with(&gen, config, ends);
+    apit_with(&gen, config, errors);
+    apit_with(&gen, config, refusals);
     gen.parallel = 1;
     gen.max_queue = 1;
-    with(&gen, full);
+    apit_with(&gen, config, full);
     gen.fail_after = 2;
-    with(&gen, failures);
+    apit_with(&gen, config, failures);
     is_int(look().left.concurrent, 3, "nothing runs at the end");
     limits_close(limits);
     return done();

@@ -382,19 +382,6 @@ static void hasty(struct api_config *c)
     c->request_timeout_ms = 300;
 }
 
-static void with(const struct scripted_config *gen,
-                 void (*config)(struct api_config *c),
-                 void (*test)(struct apit *t))
-{
-    struct apit t;
-    const char *why;
-
-    if (!ok(apit_open(&t, gen, config, &why), "the api opens"))
-        return;
-    test(&t);
-    apit_close(&t);
-}
-
 int main(void)
 {
     int32_t ids[64];
@@ -410,20 +397,20 @@ int main(void)
         skip_all("no demo model");
     gen.n = apit_ids("one two three four five ", ids, 64);
     side_lane();
-    with(&gen, usual, jobs);
-    with(&gen, patient, no_estimate);
-    with(&gen, usual, no_line);
-    with(&gen, patient, too_long);
+    apit_with(&gen, usual, jobs);
+    apit_with(&gen, patient, no_estimate);
+    apit_with(&gen, usual, no_line);
+    apit_with(&gen, patient, too_long);
     gen.eta_us = 3000000;
-    with(&gen, patient, estimates);
+    apit_with(&gen, patient, estimates);
     gen.per_token_us = 1000;
-    with(&gen, hasty, run_time_out);
+    apit_with(&gen, hasty, run_time_out);
     gen.per_token_us = 0;
     gen.cached = 3;
     gen.disk = 1;
-    with(&gen, usual, from_disk);
+    apit_with(&gen, usual, from_disk);
     gen.fail_after = 0;
     gen.fail_as = ST_NOMEM;
-    with(&gen, patient, refused);
+    apit_with(&gen, patient, refused);
     return done();
 }

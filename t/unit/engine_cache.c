@@ -6,7 +6,7 @@
  * a head compute it once.
  */
 #include "t/lib/jobs.h"
-#include "t/lib/model.h"
+#include "t/lib/said.h"
 
 #include "t/lib/tap.h"
 
@@ -15,14 +15,7 @@ enum { BRIEFLY = 1 };
 #else
 enum { BRIEFLY = 0 };
 #endif
-enum { ANSWER = 40, TOP = 5, MOST = 480, CONTEXT = 512, PAGE = KV_PAGE };
-
-struct said { /* everything that a request tells */
-    int32_t ids[ANSWER];
-    float chosen[ANSWER];
-    struct logprob top[ANSWER][TOP];
-    struct end_info end;
-};
+enum { MOST = 480, CONTEXT = 512, PAGE = KV_PAGE };
 
 static const struct gguf *file;
 static enum kern_type kv_type;
@@ -61,20 +54,6 @@ static struct job *job_of(int kind, size_t n, int other, size_t differ)
     return j;
 }
 
-static void hear(struct job *j, struct said *out)
-{
-    memset(out, 0, sizeof(*out));
-    demo_wait(j, NULL, 0, &out->end);
-    (void)ring_take(j->ring, out->ids, NULL, out->chosen, out->top[0], ANSWER);
-    job_unref(j);
-}
-
-static void ask(struct gen *g, struct job *j, struct said *out)
-{
-    demo_submit(g, j);
-    hear(j, out);
-}
-
 /* By an engine that knows nothing. */
 static void cold(struct job *j, struct said *out)
 {
@@ -83,14 +62,6 @@ static void cold(struct job *j, struct said *out)
     ask(g, j, out);
     is_int(out->end.cached_tokens, 0, "cold: nothing is found");
     gen_free(g);
-}
-
-static bool same(const struct said *a, const struct said *b)
-{
-    return a->end.completion_tokens == ANSWER &&
-           !memcmp(a->ids, b->ids, sizeof(a->ids)) &&
-           !memcmp(a->chosen, b->chosen, sizeof(a->chosen)) &&
-           !memcmp(a->top, b->top, sizeof(a->top));
 }
 
 static struct gen_cache cache_of(struct gen *g)

@@ -4,7 +4,7 @@
  * nothing that is not whole or not of its model.
  */
 #include "t/lib/jobs.h"
-#include "t/lib/model.h"
+#include "t/lib/said.h"
 
 #include "base/thread.h"
 #include "t/lib/tap.h"
@@ -13,14 +13,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { ANSWER = 40, TOP = 5, CONTEXT = 512, PAGE = KV_PAGE, PROMPT = 300 };
-
-struct said {
-    int32_t ids[ANSWER];
-    float chosen[ANSWER];
-    struct logprob top[ANSWER][TOP];
-    struct end_info end;
-};
+enum { CONTEXT = 512, PAGE = KV_PAGE, PROMPT = 300 };
 
 static char dir[] = "/tmp/engine_spool_XXXXXX";
 static const struct gguf *file;
@@ -52,28 +45,6 @@ static struct job *job_of(int kind, size_t n)
     j = job_new(ids, n, NULL, 0, ANSWER, TOP);
     BUG_ON(!j);
     return j;
-}
-
-static void hear(struct job *j, struct said *out)
-{
-    memset(out, 0, sizeof(*out));
-    demo_wait(j, NULL, 0, &out->end);
-    (void)ring_take(j->ring, out->ids, NULL, out->chosen, out->top[0], ANSWER);
-    job_unref(j);
-}
-
-static void ask(struct gen *g, struct job *j, struct said *out)
-{
-    demo_submit(g, j);
-    hear(j, out);
-}
-
-static bool same(const struct said *a, const struct said *b)
-{
-    return a->end.completion_tokens == ANSWER &&
-           !memcmp(a->ids, b->ids, sizeof(a->ids)) &&
-           !memcmp(a->chosen, b->chosen, sizeof(a->chosen)) &&
-           !memcmp(a->top, b->top, sizeof(a->top));
 }
 
 static struct gen_cache cache_of(struct gen *g)
