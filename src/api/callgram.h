@@ -1,0 +1,26 @@
+/*
+ * api/callgram.h - calls that must come, in the model's own form (internal to
+ * api): from the form that a chat format describes (chat/callform.h) and the
+ * schemas of the request's tools to a rule.
+ */
+#ifndef API_CALLGRAM_H
+#define API_CALLGRAM_H
+
+#include "api/body.h"
+#include "chat/format.h"
+#include "gram/expr.h"
+
+/*
+ * The rule of an answer that is one or several calls and nothing else: of any
+ * offered tool, or of b->chat.tool_named; one, unless b->chat.parallel_calls.
+ * What the rule matches is read by the format's dialect as exactly these
+ * calls, with arguments that fit the schemas.
+ * Errors: ST_INVALID with the field (tools[i].function.parameters, or
+ * tool_choice when the format has no form of calls), ST_LIMIT.
+ */
+enum st callgram_rule(int *rule, struct gxs *w, const struct format *f,
+                      const struct body *b, struct err *e) MUST_CHECK;
+/* Ids of the marks that such a rule uses; -1 where there is none. */
+void callgram_marks(const struct format *f, int32_t mark[GX_MARKS]);
+
+#endif

@@ -1,0 +1,14 @@
+# layer 2: grammars of answers; schemas and regexes to automata to masks
+noinst_LIBRARIES += libp_gram.a
+libp_gram_a_SOURCES = src/gram/grammar.c src/gram/grammar.h
+# expressions and what compiles them
+libp_gram_a_SOURCES += src/gram/expr.h
+# characters and regular expressions
+libp_gram_a_SOURCES += src/gram/charset.h src/gram/regex.h
+# JSON Schema
+libp_gram_a_SOURCES += src/gram/schema.h src/gram/schema_int.h \
+	src/gram/forms.h
+# texts and vocabularies
+libp_gram_a_SOURCES += src/gram/machine.h src/gram/vocab.h src/gram/mask.h
+libp_gram_a_CFLAGS = $(PARSER_CFLAGS)
+P_LIBS += libp_gram.a
