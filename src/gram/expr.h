@@ -94,6 +94,18 @@ const struct gx *gx_both(struct gxs *w, const struct gx *a,
                          const struct gx *b);   /* what a and b match */
 const struct gx *gx_minus(struct gxs *w, const struct gx *a,
                           const struct gx *b);  /* what a matches and b not */
+/*
+ * An automaton as it stands (arithmetic on digits has no short expression):
+ * states 0..n_states-1, 0 is the start, accept[i] says where it may end.
+ * Several edges of a state may overlap. Copied.
+ */
+struct gx_edge {
+    uint32_t from, to;
+    uint8_t lo, hi; /* bytes */
+};
+const struct gx *gx_table(struct gxs *w, uint32_t n_states,
+                          const bool *accept, const struct gx_edge *edges,
+                          size_t n_edges);
 /* The same texts; each character raises the counter of the rule it is in.
  * x matches texts of whole characters in that form (in GX_JSON any escape
  * counts as one, a pair of \u escapes for one character too). */

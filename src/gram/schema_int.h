@@ -32,6 +32,17 @@ enum st schema_refuse(struct schema_read *s, enum st st,
 enum st schema_value(struct schema_read *s, const struct conj *c, bool counts,
                      const struct gx **out, struct err *e) MUST_CHECK;
 
+/*
+ * Rules that many places of one schema share, made when first needed; -1: not
+ * yet. schema.c keeps them, all -1 at first.
+ */
+#define SCHEMA_FORMATS 24
+struct schema_shared {
+    int string, integer, number;  /* without restrictions */
+    int format[SCHEMA_FORMATS];   /* strings of a format and nothing else */
+};
+struct schema_shared *schema_shared(struct schema_read *s);
+
 /* --- one file per type; *out is an expression, perhaps a call ------------ */
 
 /* schema_string.c: minLength, maxLength, pattern, format. */
