@@ -4,7 +4,8 @@ libp_gram_a_SOURCES = src/gram/grammar.c src/gram/grammar.h
 # expressions and what compiles them
 libp_gram_a_SOURCES += src/gram/expr.h
 # characters and regular expressions
-libp_gram_a_SOURCES += src/gram/charset.h src/gram/regex.h
+libp_gram_a_SOURCES += src/gram/charset.h src/gram/charset.c \
+	src/gram/chars.c src/gram/regex.h
 # JSON Schema
 libp_gram_a_SOURCES += src/gram/schema.h src/gram/schema_int.h \
 	src/gram/forms.h

@@ -8,6 +8,7 @@ libp_text_a_SOURCES = \
 	src/text/spm.c src/text/spm.h \
 	src/text/merge.c src/text/merge.h \
 	src/text/pretok.c src/text/pretok.h \
-	src/text/uni.c src/text/uni.h src/text/uni_data.h
+	src/text/uni.c src/text/uni.h src/text/uni_data.h \
+	src/text/uni_cat.c src/text/uni_cat.h src/text/uni_cat_data.h
 libp_text_a_CFLAGS = $(PARSER_CFLAGS) $(PCRE2_CFLAGS)
 P_LIBS += libp_text.a
