@@ -334,4 +334,7 @@ t_unit_api_hold_LDADD = $(APIT_LDADD)
 unit_tests += t/unit/api_live t/unit/api_metrics
 t_unit_api_live_LDADD = $(APIT_LDADD)
 t_unit_api_metrics_LDADD = $(APIT_LDADD)
+# a guide that waits for the end of a reasoning
+unit_tests += t/unit/gen_after
+t_unit_gen_after_LDADD = libp_gen.a libp_base.a
 check_PROGRAMS += $(unit_tests)
