@@ -18,6 +18,7 @@
 #include "gram/charset.h"
 
 #define GX_ARENA (48u << 20) /* bytes of one workshop, at most */
+#define GX_MEMORY (60u << 20) /* with all that compiling takes and makes */
 #define GX_MARKS 32          /* marks that one grammar may use */
 #define GX_RULES_MAX 65536
 #define GX_MANY UINT32_MAX   /* no upper bound */
@@ -29,6 +30,7 @@ struct gxs { /* the workshop */
     struct gx_rule_def *rules; /* [n_rules] owned */
     size_t n_rules, cap_rules;
     uint64_t work;             /* steps of construction so far: see budget */
+    size_t scratch;            /* bytes in use besides the arena */
     struct err err;            /* the first failure; st ST_OK: none */
 };
 

@@ -40,9 +40,18 @@ struct gram_state {
     uint16_t n_edges, n_calls;
     uint32_t rule;
     bool accept;             /* the rule may end here (if its counter may) */
+    uint8_t n_levels;
+    /* Calls in one another (0: none) that least and most take. */
+    uint16_t height;
     /* How often the counter may be raised from here to the end: all numbers
      * from least to most are possible, no other. 0, 0 without a counter. */
     uint32_t least, most;    /* most GX_MANY: no bound */
+    uint32_t levels;         /* first of n_levels in the table: what is still
+                              * possible with fewer calls */
+};
+
+struct gram_level {          /* heights ascend, all below the state's */
+    uint32_t height, least, most;
 };
 
 struct gram_rule {
@@ -61,7 +70,8 @@ struct grammar {
     struct gram_edge *edges;   /* [n_edges] */
     struct gram_call *calls;   /* [n_calls] */
     struct gram_rule *rules;   /* [n_rules] */
-    size_t n_states, n_edges, n_calls, n_rules;
+    struct gram_level *levels; /* [n_levels] */
+    size_t n_states, n_edges, n_calls, n_rules, n_levels;
     uint32_t root;
     bool empty;                /* the empty text matches */
     uint64_t id;               /* of this process, never used twice */
@@ -71,5 +81,14 @@ struct grammar {
 
 struct grammar *gram_ref(struct grammar *g);
 void gram_unref(struct grammar *g); /* NULL ok */
+
+/*
+ * May a rule be in `state` with its counter at `count`, where `room` more
+ * calls may be open in one another? Then its end can be reached within the
+ * bounds of its counter and that room, and one of the ways on (to accept, an
+ * edge, a call whose rule's height is at most `room`) fits again.
+ */
+bool gram_fits(const struct grammar *g, uint32_t state, uint32_t count,
+               uint32_t room);
 
 #endif

@@ -2,7 +2,7 @@
 noinst_LIBRARIES += libp_gram.a
 libp_gram_a_SOURCES = src/gram/grammar.c src/gram/grammar.h
 # expressions and what compiles them
-libp_gram_a_SOURCES += src/gram/expr.h
+libp_gram_a_SOURCES += src/gram/expr.c src/gram/expr.h src/gram/expr_int.h
 # characters and regular expressions
 libp_gram_a_SOURCES += src/gram/charset.h src/gram/charset.c \
 	src/gram/chars.c src/gram/regex.h
