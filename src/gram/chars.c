@@ -137,13 +137,14 @@ static const struct {
 };
 #define N_BRIEF (sizeof(brief) / sizeof(brief[0]))
 
-static bool is_brief(uint32_t cp)
+/* What follows the backslash; 0: another form, or none at all. */
+static uint8_t brief_of(uint32_t cp)
 {
     for (size_t i = 0; i < N_BRIEF; i++) {
         if (brief[i].cp == cp)
-            return true;
+            return brief[i].behind;
     }
-    return false;
+    return 0;
 }
 
 /* Those of the set that are written with a backslash. */
@@ -164,7 +165,7 @@ static const struct gx *escaped(struct gxs *w, const struct charset *c)
             uint32_t cp = high * 16 + low;
             uint8_t digit = (uint8_t)"0123456789abcdef"[low];
 
-            if (charset_has(c, cp) && !is_brief(cp))
+            if (charset_has(c, cp) && !brief_of(cp))
                 hex[n_hex++] = gx_range(w, digit, digit);
         }
         if (n_hex)
@@ -209,6 +210,39 @@ const struct gx *gx_chars(struct gxs *w, const struct charset *c,
         gxs_fail(w, ST_LIMIT, "",
                  "a class of characters has more than %d ranges", CHARSET_MAX);
     return form == GX_JSON ? json_chars(w, c) : raw_chars(w, c);
+}
+
+const struct gx *gx_text(struct gxs *w, const char *s, size_t n,
+                         enum gx_form form)
+{
+    const struct gx *x;
+    size_t bytes, at = 0;
+    char *out;
+
+    if (form == GX_RAW)
+        return gx_bytes(w, s, n);
+    out = mem_mul(&bytes, n, 6) ? mem_try(bytes + 1) : NULL;
+    if (!out) {
+        gxs_fail(w, ST_NOMEM, "", "no memory for a text");
+        return gx_none(w);
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint8_t c = (uint8_t)s[i], behind = brief_of(c);
+
+        if (behind || c < ' ')
+            out[at++] = '\\';
+        if (!behind && c < ' ') {
+            memcpy(out + at, "u00", 3);
+            out[at + 3] = "01"[c >> 4];
+            out[at + 4] = "0123456789abcdef"[c & 15];
+            at += 5;
+        } else {
+            out[at++] = behind ? (char)behind : (char)c;
+        }
+    }
+    x = gx_bytes(w, out, at);
+    free(out);
+    return x;
 }
 
 const struct gx *gx_any_text(struct gxs *w, enum gx_form form)

@@ -81,6 +81,9 @@ enum gx_form {
 /* One character of the set (gram/chars.c). The set is not kept. */
 const struct gx *gx_chars(struct gxs *w, const struct charset *c,
                           enum gx_form form);
+/* That one text, which is valid UTF-8. */
+const struct gx *gx_text(struct gxs *w, const char *s, size_t n,
+                         enum gx_form form);
 /* Any text of whole characters in that form. */
 const struct gx *gx_any_text(struct gxs *w, enum gx_form form);
 

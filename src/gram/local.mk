@@ -5,10 +5,11 @@ libp_gram_a_SOURCES = src/gram/grammar.c src/gram/grammar.h
 libp_gram_a_SOURCES += src/gram/expr.c src/gram/expr.h src/gram/expr_int.h
 # characters and regular expressions
 libp_gram_a_SOURCES += src/gram/charset.h src/gram/charset.c \
-	src/gram/chars.c src/gram/regex.h
+	src/gram/chars.c src/gram/regex.h src/gram/regex.c \
+	src/gram/regex_class.c src/gram/regex_int.h
 # JSON Schema
 libp_gram_a_SOURCES += src/gram/schema.h src/gram/schema_int.h \
-	src/gram/forms.h
+	src/gram/forms.h src/gram/forms.c
 # texts and vocabularies
 libp_gram_a_SOURCES += src/gram/machine.h src/gram/vocab.h src/gram/mask.h
 libp_gram_a_CFLAGS = $(PARSER_CFLAGS)
