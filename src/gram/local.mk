@@ -10,6 +10,11 @@ libp_gram_a_SOURCES += src/gram/charset.h src/gram/charset.c \
 # JSON Schema
 libp_gram_a_SOURCES += src/gram/schema.h src/gram/schema_int.h \
 	src/gram/forms.h src/gram/forms.c
+# strings, numbers, values, and what strict schemas must be
+libp_gram_a_SOURCES += src/gram/schema_string.c src/gram/schema_format.c \
+	src/gram/schema_number.c src/gram/schema_digits.c \
+	src/gram/schema_digits.h src/gram/decimal.c src/gram/decimal.h \
+	src/gram/schema_literal.c src/gram/schema_strict.c
 # texts and vocabularies
 libp_gram_a_SOURCES += src/gram/machine.h src/gram/vocab.h src/gram/mask.h
 libp_gram_a_CFLAGS = $(PARSER_CFLAGS)

@@ -33,14 +33,16 @@ enum st schema_value(struct schema_read *s, const struct conj *c, bool counts,
                      const struct gx **out, struct err *e) MUST_CHECK;
 
 /*
- * Rules that many places of one schema share, made when first needed; -1: not
- * yet. schema.c keeps them, all -1 at first.
+ * What many places of one schema share, made when first needed. schema.c
+ * keeps it.
  */
 #define SCHEMA_FORMATS 24
 struct schema_shared {
-    int string, integer, number;  /* without restrictions */
-    int format[SCHEMA_FORMATS];   /* strings of a format and nothing else */
+    int string;                 /* rule of any string; -1: not yet */
+    int format[SCHEMA_FORMATS]; /* of strings of one format */
+    const struct gx *text[SCHEMA_FORMATS]; /* texts of one format */
 };
+void schema_shared_init(struct schema_shared *h); /* schema_string.c */
 struct schema_shared *schema_shared(struct schema_read *s);
 
 /* --- one file per type; *out is an expression, perhaps a call ------------ */
@@ -48,11 +50,23 @@ struct schema_shared *schema_shared(struct schema_read *s);
 /* schema_string.c: minLength, maxLength, pattern, format. */
 enum st schema_string(struct schema_read *s, const struct conj *c,
                       const struct gx **out, struct err *e) MUST_CHECK;
+/* Any string, with its quotes; any number. Free of a schema_read, for
+ * schema_any. */
+const struct gx *schema_free_string(struct gxs *w);
+const struct gx *schema_free_number(struct gxs *w);
+/* What a keyword of `node` counts (minLength, maxItems, ...): 2 and 2.0, cut
+ * to GX_MANY. *out stays when it is absent. ST_INVALID by path. */
+enum st schema_count(struct schema_read *s, const struct json *node,
+                     const char *keyword, uint32_t *out, struct err *e)
+    MUST_CHECK;
 /* The text that a format allows, written in GX_JSON, without quotes.
  * schema_format.c. *out NULL: a word that is no format of JSON Schema and
  * restricts nothing. */
 enum st schema_format(struct schema_read *s, const struct json *node,
                       const struct gx **out, struct err *e) MUST_CHECK;
+/* Its number in the table, -1 when it is not one that schema_format reads;
+ * *longest: characters that it allows at most, GX_MANY when any. */
+int schema_format_find(struct text name, uint32_t *longest);
 /* schema_number.c: minimum, maximum, exclusive*, multipleOf. `integers`: only
  * whole numbers. With bounds: without exponent, and 0 without a sign. */
 enum st schema_number(struct schema_read *s, const struct conj *c,
