@@ -10,6 +10,10 @@ libp_gram_a_SOURCES += src/gram/charset.h src/gram/charset.c \
 # JSON Schema
 libp_gram_a_SOURCES += src/gram/schema.h src/gram/schema_int.h \
 	src/gram/forms.h src/gram/forms.c
+libp_gram_a_SOURCES += src/gram/schema.c src/gram/schema_way.h \
+	src/gram/schema_words.c src/gram/schema_ref.c src/gram/schema_ways.c \
+	src/gram/schema_admit.c src/gram/schema_apart.c \
+	src/gram/schema_object.c src/gram/schema_array.c
 # strings, numbers, values, and what strict schemas must be
 libp_gram_a_SOURCES += src/gram/schema_string.c src/gram/schema_format.c \
 	src/gram/schema_number.c src/gram/schema_digits.c \

@@ -1,0 +1,552 @@
+#include "config.h"
+#include "gram/schema_way.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PATH_MAX_SHOWN 240 /* bytes of a path in a message */
+#define LEAF_MAX 512       /* bytes of a schema that is told by its content */
+
+/* --- the reader ----------------------------------------------------------- */
+
+void schema_read_init(struct schema_read *s, struct gxs *w,
+                      const struct json *root)
+{
+    *s = (struct schema_read){.w = w, .root = root};
+    arena_init(&s->arena, SCHEMA_ARENA);
+    schema_shared_init(&s->shared);
+}
+
+void schema_read_release(struct schema_read *s)
+{
+    for (size_t i = 0; i < s->n_testers; i++)
+        gram_unref(s->testers[i].g);
+    arena_release(&s->arena);
+}
+
+struct gxs *schema_workshop(struct schema_read *s)
+{
+    return s->w;
+}
+
+struct schema_shared *schema_shared(struct schema_read *s)
+{
+    return &s->shared;
+}
+
+static enum st failed(struct schema_read *s, struct err *e)
+{
+    if (s->w->err.st && e)
+        *e = s->w->err;
+    return s->w->err.st;
+}
+
+enum st schema_work(struct schema_read *s, size_t steps, struct err *e)
+{
+    return gxs_work(s->w, steps) ? ST_OK : failed(s, e);
+}
+
+enum st schema_nomem(struct err *e)
+{
+    return err_set(e, ST_LIMIT, "",
+                   "the schema needs more than %u MiB of memory to read",
+                   SCHEMA_ARENA >> 20);
+}
+
+void *schema_room(struct schema_read *s, void *p, size_t n, size_t *cap,
+                  size_t size)
+{
+    size_t more = *cap ? *cap * 2 : 8;
+    void *q;
+
+    if (n < *cap)
+        return p;
+    q = arena_array(&s->arena, more, size);
+    if (!q)
+        return NULL;
+    if (n)
+        memcpy(q, p, n * size);
+    *cap = more;
+    return q;
+}
+
+/* --- messages ------------------------------------------------------------- */
+
+/* From a node up to the root, as far as it was found. */
+struct trail {
+    const struct json *at[JSON_DEPTH_MAX + 1];
+    size_t n;
+};
+
+static bool find_node(const struct json *from, const struct json *node,
+                      struct trail *t, size_t depth)
+{
+    if (depth > JSON_DEPTH_MAX)
+        return false;
+    t->at[depth] = from;
+    t->n = depth + 1;
+    if (from == node)
+        return true;
+    for (const struct json *c = from->child; c; c = c->next)
+        if (find_node(c, node, t, depth + 1))
+            return true;
+    return false;
+}
+
+static void add_step(struct buf *b, const struct json *parent,
+                     const struct json *child)
+{
+    buf_putc(b, '/');
+    if (parent->type == JSON_ARR) {
+        size_t i = 0;
+
+        for (const struct json *c = parent->child; c != child; c = c->next)
+            i++;
+        buf_printf(b, "%zu", i);
+        return;
+    }
+    for (size_t i = 0; i < child->key.n; i++) {
+        char c = child->key.s[i];
+
+        if (c == '~' || c == '/')
+            buf_puts(b, c == '~' ? "~0" : "~1");
+        else
+            buf_putc(b, (unsigned char)c < 0x20 || c == 0x7f ? '?' : c);
+    }
+}
+
+/* The end of what is shown of s[0..n): a whole character. */
+static size_t clipped(const char *s, size_t n)
+{
+    if (n <= PATH_MAX_SHOWN)
+        return n;
+    for (n = PATH_MAX_SHOWN; n && ((unsigned char)s[n] & 0xc0) == 0x80; n--)
+        ;
+    return n;
+}
+
+enum st schema_refuse(struct schema_read *s, enum st st,
+                      const struct json *node, const char *keyword,
+                      struct err *e, const char *fmt, ...)
+{
+    struct trail t = {.n = 0};
+    struct buf b;
+    char text[256];
+    va_list ap;
+    size_t n;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    buf_init(&b, BUF_MESSAGE);
+    buf_putc(&b, '#');
+    if (s->root && node && find_node(s->root, node, &t, 0))
+        for (size_t i = 1; i < t.n; i++)
+            add_step(&b, t.at[i - 1], t.at[i]);
+    n = clipped(b.p, b.n);
+    err_set(e, st, "", "%s at %.*s%s: %s", keyword, (int)n, b.p,
+            n < b.n ? "..." : "", text);
+    buf_release(&b);
+    return st;
+}
+
+/* --- a map ---------------------------------------------------------------- */
+
+struct schema_map_slot {
+    const void *key;
+    size_t n;
+    uint32_t hash, value;
+};
+
+static uint32_t hash_of(const void *key, size_t n)
+{
+    const unsigned char *p = key;
+    uint32_t h = 2166136261u;
+
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ p[i]) * 16777619u;
+    return h ^ h >> 15;
+}
+
+static struct schema_map_slot *slot_of(const struct schema_map *m,
+                                       const void *key, size_t n, uint32_t h)
+{
+    size_t i = h & (m->cap - 1);
+
+    for (;; i = (i + 1) & (m->cap - 1)) {
+        struct schema_map_slot *at = &m->slot[i];
+
+        if (!at->key || (at->hash == h && at->n == n &&
+                         !memcmp(at->key, key, n)))
+            return at;
+    }
+}
+
+uint32_t *schema_map_at(struct schema_read *s, struct schema_map *m,
+                        const void *key, size_t n)
+{
+    uint32_t h = hash_of(key, n);
+    struct schema_map_slot *at;
+
+    if (m->n * 2 >= m->cap) {
+        struct schema_map big = {.n = m->n, .cap = m->cap ? m->cap * 2 : 32};
+
+        big.slot = arena_array(&s->arena, big.cap, sizeof(*big.slot));
+        if (!big.slot)
+            return NULL;
+        for (size_t i = 0; i < m->cap; i++)
+            if (m->slot[i].key)
+                *slot_of(&big, m->slot[i].key, m->slot[i].n,
+                         m->slot[i].hash) = m->slot[i];
+        *m = big;
+    }
+    at = slot_of(m, key, n, h);
+    if (!at->key) {
+        at->key = arena_dup(&s->arena, key, n);
+        if (!at->key)
+            return NULL;
+        at->n = n;
+        at->hash = h;
+        m->n++;
+    }
+    return &at->value;
+}
+
+/* --- sets ----------------------------------------------------------------- */
+
+/* What a schema without schemas inside says, as text; false: it has some, or
+ * is long. */
+static bool leaf_text(const struct json *node, struct buf *b)
+{
+    for (const struct json *kv = node->child; kv; kv = kv->next) {
+        enum word_kind kind = schema_word(kv->key);
+
+        if (kind == WORD_SAYS || kind == WORD_UNKNOWN)
+            continue;
+        if (kind == WORD_REFUSED || kv->type == JSON_OBJ || kv->n > 16 ||
+            kv->str.n > LEAF_MAX || text_is(kv->key, "$ref"))
+            return false;
+        for (const struct json *v = kv->child; v; v = v->next)
+            if (v->n)
+                return false;
+        buf_add(b, kv->key.s, kv->key.n);
+        buf_putc(b, '=');
+        schema_literal_text(kv, b);
+        buf_putc(b, ';');
+    }
+    return !b->failed;
+}
+
+/* Such schemas that read the same are one: what they allow is then one rule,
+ * wherever it stands. *node NULL: it says nothing. */
+static enum st leaf_of(struct schema_read *s, const struct json **node,
+                       struct err *e)
+{
+    struct buf b;
+    enum st st = schema_work(s, 8, e);
+    bool leaf;
+
+    buf_init(&b, LEAF_MAX);
+    leaf = leaf_text(*node, &b);
+    if (!st && leaf && !b.n) {
+        *node = NULL;
+    } else if (!st && leaf) {
+        const struct json **p = NULL;
+        uint32_t *at = NULL;
+
+        p = schema_room(s, s->leaves, s->n_leaves, &s->cap_leaves, sizeof(*p));
+        at = p ? schema_map_at(s, &s->leaf_at, b.p, b.n) : NULL;
+        if (!at) {
+            st = schema_nomem(e);
+        } else {
+            s->leaves = p;
+            if (!*at) {
+                p[s->n_leaves++] = *node;
+                *at = (uint32_t)s->n_leaves;
+            }
+            *node = p[*at - 1];
+        }
+    }
+    buf_release(&b);
+    return st;
+}
+
+/* A schema that is only a $ref is what it points at. */
+static enum st follow(struct schema_read *s, const struct json **node,
+                      struct err *e)
+{
+    enum st st = ST_OK;
+
+    for (size_t i = 0; !st && i < SCHEMA_DEPTH_MAX; i++) {
+        const struct json *only = NULL;
+        size_t n = 0;
+
+        if ((*node)->type != JSON_OBJ)
+            return ST_OK;
+        for (const struct json *kv = (*node)->child; kv; kv = kv->next) {
+            enum word_kind kind = schema_word(kv->key);
+
+            if (kind == WORD_READ || kind == WORD_REFUSED) {
+                only = kv;
+                n++;
+            }
+        }
+        if (n != 1 || !text_is(only->key, "$ref"))
+            return ST_OK;
+        st = schema_check(s, *node, e);
+        if (!st)
+            st = schema_ref(s, *node, node, e);
+    }
+    return st; /* a cycle is seen by schema_ways */
+}
+
+enum st set_add(struct schema_read *s, struct set *set,
+                const struct json *schema, struct err *e)
+{
+    const struct json **p = NULL;
+    enum st st = follow(s, &schema, e);
+
+    if (!st && schema->type == JSON_OBJ)
+        st = leaf_of(s, &schema, e);
+    if (st || !schema)
+        return st;
+    if (schema->type != JSON_OBJ) {
+        set->none |= !schema->boolean;
+        return ST_OK;
+    }
+    for (size_t i = 0; i < set->n; i++)
+        if (set->of[i] == schema)
+            return ST_OK;
+    p = schema_room(s, set->of, set->n, &set->cap, sizeof(*p));
+    if (!p)
+        return schema_nomem(e);
+    set->of = p;
+    set->of[set->n++] = schema;
+    return schema_work(s, set->n, e);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t) * (const void *const *)a;
+    uintptr_t y = (uintptr_t) * (const void *const *)b;
+
+    return (x > y) - (x < y);
+}
+
+enum st schema_set_rule(struct schema_read *s, const struct set *set,
+                        int *rule, struct err *e)
+{
+    const struct json *one = NULL, **key = &one;
+    struct schema_job *jobs = NULL;
+    uint32_t *at = NULL;
+
+    *rule = -1;
+    if (set->none)
+        return ST_OK;
+    if (set->n) {
+        key = arena_array(&s->arena, set->n, sizeof(*key));
+        if (!key)
+            return schema_nomem(e);
+        memcpy(key, set->of, set->n * sizeof(*key));
+        qsort(key, set->n, sizeof(*key), by_address);
+    }
+    at = schema_map_at(s, &s->rules, key,
+                       (set->n ? set->n : 1) * sizeof(*key));
+    jobs = schema_room(s, s->jobs, s->n_jobs, &s->cap_jobs, sizeof(*jobs));
+    if (!at || !jobs)
+        return schema_nomem(e);
+    s->jobs = jobs;
+    if (!*at) {
+        jobs[s->n_jobs] = (struct schema_job){.set = *set,
+                                              .rule = gx_rule(s->w)};
+        if (jobs[s->n_jobs].rule < 0)
+            return failed(s, e);
+        *at = (uint32_t)++s->n_jobs;
+    }
+    *rule = jobs[*at - 1].rule;
+    return schema_work(s, 8, e);
+}
+
+enum st schema_set_value(struct schema_read *s, const struct set *set,
+                         bool counts, const struct gx **out, struct err *e)
+{
+    int rule = -1;
+    enum st st = schema_set_rule(s, set, &rule, e);
+
+    *out = rule < 0 ? gx_none(s->w) : gx_call(s->w, rule, counts);
+    return st;
+}
+
+enum st schema_value(struct schema_read *s, const struct conj *c, bool counts,
+                     const struct gx **out, struct err *e)
+{
+    struct set set = {.n = 0};
+    enum st st = ST_OK;
+
+    *out = gx_none(s->w);
+    for (size_t i = 0; !st && i < c->n; i++)
+        st = set_add(s, &set, c->of[i], e);
+    return st ? st : schema_set_value(s, &set, counts, out, e);
+}
+
+/* --- rules ---------------------------------------------------------------- */
+
+/* A list of expressions, one of which it is. */
+struct alts {
+    const struct gx **of;
+    size_t n, cap;
+};
+
+static enum st alt_add(struct schema_read *s, struct alts *a,
+                       const struct gx *x, struct err *e)
+{
+    const struct gx **p = schema_room(s, a->of, a->n, &a->cap, sizeof(*p));
+
+    if (!p)
+        return schema_nomem(e);
+    a->of = p;
+    a->of[a->n++] = x;
+    return ST_OK;
+}
+
+static enum st write_literals(struct schema_read *s,
+                              const struct json *const *values, size_t n,
+                              struct alts *a, struct err *e)
+{
+    enum st st = ST_OK;
+
+    for (size_t i = 0; !st && i < n; i++) {
+        const struct gx *x = NULL;
+
+        st = schema_literal(s, values[i], &x, e);
+        if (!st)
+            st = alt_add(s, a, x, e);
+    }
+    return st;
+}
+
+/* What one way allows. */
+static enum st write_way(struct schema_read *s, const struct way *way,
+                         struct alts *a, struct err *e)
+{
+    const struct json **values = NULL;
+    const struct gx *x = NULL;
+    size_t n = 0;
+    bool has = false;
+    enum st st = schema_candidates(s, &way->c, &has, &values, &n, e);
+
+    if (st || has)
+        return st ? st : write_literals(s, values, n, a, e);
+    if (way->kinds & KIND_NULL)
+        st = alt_add(s, a, gx_lit(s->w, "null"), e);
+    if (!st && way->kinds & KIND_BOOL)
+        st = alt_add(s, a, gx_alt(s->w, gx_lit(s->w, "true"),
+                                  gx_lit(s->w, "false")), e);
+    if (!st && way->kinds & KIND_INT) {
+        st = schema_number(s, &way->c, !(way->kinds & KIND_FRAC), &x, e);
+        if (!st)
+            st = alt_add(s, a, x, e);
+    }
+    if (!st && way->kinds & KIND_STR) {
+        st = schema_string(s, &way->c, &x, e);
+        if (!st)
+            st = alt_add(s, a, x, e);
+    }
+    if (!st && way->kinds & KIND_ARR) {
+        st = schema_array(s, &way->c, &x, e);
+        if (!st)
+            st = alt_add(s, a, x, e);
+    }
+    if (!st && way->kinds & KIND_OBJ) {
+        st = schema_object(s, &way->c, &x, e);
+        if (!st)
+            st = alt_add(s, a, x, e);
+    }
+    return st;
+}
+
+static enum st write_rule(struct schema_read *s, const struct schema_job *job,
+                          struct err *e)
+{
+    struct ways ways = {.n = 0};
+    struct alts a = {.n = 0};
+    enum st st = schema_set_ways(s, &job->set, &ways, e);
+
+    for (size_t i = 0; !st && i < ways.n; i++)
+        st = write_way(s, &ways.p[i], &a, e);
+    if (!st)
+        gx_rule_set(s->w, job->rule, gx_altn(s->w, a.of, a.n), 0, GX_MANY);
+    return st ? st : failed(s, e);
+}
+
+/* Rules until none is left that another calls. */
+static enum st write_all(struct schema_read *s, struct err *e)
+{
+    enum st st = ST_OK;
+
+    while (!st && (s->next_job < s->n_jobs || s->next_one < s->n_ones)) {
+        if (s->next_one < s->n_ones) {
+            st = schema_one_of(s, s->ones[s->next_one++], e);
+        } else {
+            struct schema_job job = s->jobs[s->next_job++];
+
+            st = write_rule(s, &job, e);
+        }
+    }
+    return st;
+}
+
+enum st schema_rule(int *rule, struct gxs *w, const struct json *root,
+                    const struct json *schema, struct err *e)
+{
+    struct schema_read s;
+    struct set set = {.n = 0};
+    enum st st;
+
+    *rule = -1;
+    if (schema->type != JSON_OBJ && schema->type != JSON_BOOL)
+        return err_set(e, ST_INVALID, "",
+                       "a schema is an object or a boolean, not %s",
+                       json_type_name(schema));
+    schema_read_init(&s, w, root);
+    st = set_add(&s, &set, schema, e);
+    if (!st && set.none)
+        st = err_set(e, ST_INVALID, "", "the schema false allows no value");
+    if (!st)
+        st = schema_set_rule(&s, &set, rule, e);
+    if (!st)
+        st = write_all(&s, e);
+    schema_read_release(&s);
+    return st;
+}
+
+/* A schema of ours: what can fail is noted in the workshop. */
+static int rule_or_fail(struct gxs *w, const struct json *schema)
+{
+    struct err e = {.st = ST_OK};
+    int rule = -1;
+
+    if (!schema_rule(&rule, w, NULL, schema, &e))
+        return rule;
+    gxs_fail(w, e.st, e.where, "%s", e.text);
+    return gx_rule(w);
+}
+
+int schema_any(struct gxs *w)
+{
+    static const struct json any = {.type = JSON_BOOL, .boolean = true};
+
+    return rule_or_fail(w, &any);
+}
+
+int schema_any_object(struct gxs *w)
+{
+    static const struct json word = {.type = JSON_STR,
+                                     .str = {"object", 6},
+                                     .key = {"type", 4}};
+    const struct json object = {.type = JSON_OBJ, .n = 1,
+                                .child = (struct json *)&word};
+
+    return rule_or_fail(w, &object);
+}

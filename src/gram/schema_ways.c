@@ -1,0 +1,365 @@
+#include "config.h"
+#include "gram/schema_way.h"
+
+#include <string.h>
+
+/* --- lists of ways -------------------------------------------------------- */
+
+static enum st add_way(struct schema_read *s, struct ways *to, size_t *cap,
+                       struct way way, struct err *e)
+{
+    struct way *p;
+
+    for (size_t i = 0; i < to->n; i++)
+        if (to->p[i].kinds == way.kinds && to->p[i].c.n == way.c.n &&
+            (!way.c.n || !memcmp(to->p[i].c.of, way.c.of,
+                                 way.c.n * sizeof(*way.c.of))))
+            return ST_OK;
+    if (to->n == SCHEMA_WAYS_MAX)
+        return err_set(e, ST_LIMIT, "",
+                       "anyOf, oneOf and allOf combine to more than %d "
+                       "alternatives of one value", SCHEMA_WAYS_MAX);
+    p = schema_room(s, to->p, to->n, cap, sizeof(*p));
+    if (!p)
+        return schema_nomem(e);
+    to->p = p;
+    to->p[to->n++] = way;
+    return schema_work(s, to->n, e);
+}
+
+/* Both hold; schemas of b behind those of a. */
+static enum st both(struct schema_read *s, const struct way *a,
+                    const struct way *b, struct way *out, struct err *e)
+{
+    const struct json **of;
+    size_t n = a->c.n;
+
+    *out = (struct way){.kinds = a->kinds & b->kinds};
+    out->c = a->c.n ? a->c : b->c;
+    if (!a->c.n || !b->c.n || !out->kinds)
+        return schema_work(s, 2, e);
+    of = arena_array(&s->arena, a->c.n + b->c.n, sizeof(*of));
+    if (!of)
+        return schema_nomem(e);
+    memcpy(of, a->c.of, n * sizeof(*of));
+    for (size_t i = 0; i < b->c.n; i++) {
+        size_t k = 0;
+
+        while (k < n && of[k] != b->c.of[i])
+            k++;
+        if (k == n)
+            of[n++] = b->c.of[i];
+    }
+    out->c = (struct conj){of, n};
+    return schema_work(s, n * b->c.n, e);
+}
+
+enum st schema_multiply(struct schema_read *s, struct ways *acc,
+                        const struct ways *b, struct err *e)
+{
+    struct ways out = {.n = 0};
+    size_t cap = 0;
+    enum st st = ST_OK;
+
+    for (size_t i = 0; !st && i < acc->n; i++)
+        for (size_t k = 0; !st && k < b->n; k++) {
+            struct way way;
+
+            st = both(s, &acc->p[i], &b->p[k], &way, e);
+            if (!st && way.kinds)
+                st = add_way(s, &out, &cap, way, e);
+        }
+    *acc = out;
+    return st;
+}
+
+static enum st multiply_schema(struct schema_read *s, struct ways *acc,
+                               const struct json *schema, struct err *e)
+{
+    const struct ways *ways = NULL;
+    enum st st = schema_ways(s, schema, &ways, e);
+
+    return st ? st : schema_multiply(s, acc, ways, e);
+}
+
+static enum st add_ways(struct schema_read *s, struct ways *to, size_t *cap,
+                        const struct ways *from, struct err *e)
+{
+    enum st st = ST_OK;
+
+    for (size_t i = 0; !st && i < from->n; i++)
+        st = add_way(s, to, cap, from->p[i], e);
+    return st;
+}
+
+/* *acc and one of a list of schemas hold. */
+static enum st multiply_any(struct schema_read *s, struct ways *acc,
+                            const struct json *list, struct err *e)
+{
+    struct ways sum = {.n = 0};
+    size_t cap = 0;
+    enum st st = ST_OK;
+
+    for (const struct json *m = list->child; !st && m; m = m->next) {
+        const struct ways *ways = NULL;
+
+        st = schema_ways(s, m, &ways, e);
+        if (!st)
+            st = add_ways(s, &sum, &cap, ways, e);
+    }
+    return st ? st : schema_multiply(s, acc, &sum, e);
+}
+
+/* --- schemas that we make ------------------------------------------------- */
+
+/* {word: value}, or NULL when memory is out. */
+static struct json *made(struct schema_read *s, const char *word,
+                         struct json *value)
+{
+    struct json *node = arena_alloc(&s->arena, sizeof(*node));
+
+    if (!node || !value)
+        return NULL;
+    value->key = (struct text){word, strlen(word)};
+    *node = (struct json){.type = JSON_OBJ, .n = 1, .child = value};
+    return node;
+}
+
+static struct json *made_value(struct schema_read *s, struct json v)
+{
+    struct json *p = arena_alloc(&s->arena, sizeof(*p));
+
+    if (p)
+        *p = v;
+    return p;
+}
+
+/* {"properties": {name: false}} */
+static const struct json *made_absent(struct schema_read *s, struct text name)
+{
+    struct json *no = made_value(s, (struct json){.type = JSON_BOOL,
+                                                  .key = name});
+
+    return no ? made(s, "properties",
+                     made_value(s, (struct json){.type = JSON_OBJ, .n = 1,
+                                                 .child = no}))
+              : NULL;
+}
+
+/* {"required": [name, ...]} */
+static const struct json *made_required(struct schema_read *s,
+                                        struct text name,
+                                        const struct json *more)
+{
+    struct json *first = made_value(s, (struct json){.type = JSON_STR,
+                                                     .str = name});
+
+    if (!first)
+        return NULL;
+    first->next = more ? more->child : NULL;
+    return made(s, "required",
+                made_value(s, (struct json){.type = JSON_ARR, .child = first,
+                                            .n = 1 + (more ? more->n : 0)}));
+}
+
+/* One member of dependentRequired, dependentSchemas or dependencies: the name
+ * is not there, or it is and what depends on it holds. */
+static enum st multiply_dependent(struct schema_read *s, struct ways *acc,
+                                  const struct json *dep, struct err *e)
+{
+    bool names = dep->type == JSON_ARR;
+    const struct json *no = made_absent(s, dep->key);
+    const struct json *yes = made_required(s, dep->key, names ? dep : NULL);
+    const struct ways *without = NULL, *with = NULL;
+    struct ways sum = {.n = 0};
+    size_t cap = 0;
+    enum st st;
+
+    if (!no || !yes)
+        return schema_nomem(e);
+    st = schema_ways(s, yes, &with, e);
+    if (!st)
+        sum = *with;
+    if (!st && !names)
+        st = multiply_schema(s, &sum, dep, e);
+    cap = sum.n; /* it may be another's list: the next one makes a copy */
+    if (!st)
+        st = schema_ways(s, no, &without, e);
+    if (!st)
+        st = add_ways(s, &sum, &cap, without, e);
+    return st ? st : schema_multiply(s, acc, &sum, e);
+}
+
+static enum st multiply_dependents(struct schema_read *s, struct ways *acc,
+                                   const struct json *map, struct err *e)
+{
+    enum st st = ST_OK;
+
+    for (const struct json *d = map->child; !st && d; d = d->next)
+        st = multiply_dependent(s, acc, d, e);
+    return st;
+}
+
+/* --- one schema ----------------------------------------------------------- */
+
+static unsigned kinds_of(const struct json *node)
+{
+    const struct json *c = json_get(node, "const");
+    const struct json *of = json_get(node, "enum");
+    unsigned kinds = schema_type_kinds(node), values = 0;
+
+    if (c)
+        kinds &= schema_kind_of(c);
+    if (!of)
+        return kinds;
+    for (const struct json *v = of->child; v; v = v->next)
+        values |= schema_kind_of(v);
+    return kinds & values;
+}
+
+static enum st multiply_self(struct schema_read *s, struct ways *acc,
+                             const struct json *node, struct err *e)
+{
+    const struct json **of = arena_array(&s->arena, 1, sizeof(*of));
+    struct way way = {.c = {of, 1}, .kinds = kinds_of(node)};
+
+    if (!of)
+        return schema_nomem(e);
+    *of = node;
+    return schema_multiply(s, acc, &(struct ways){&way, way.kinds ? 1 : 0}, e);
+}
+
+static enum st note_one_of(struct schema_read *s, const struct json *node,
+                           struct err *e)
+{
+    const struct json **p = schema_room(s, s->ones, s->n_ones, &s->cap_ones,
+                                        sizeof(*p));
+
+    if (!p)
+        return schema_nomem(e);
+    s->ones = p;
+    s->ones[s->n_ones++] = node;
+    return ST_OK;
+}
+
+/* What one keyword adds: references and combinations. */
+static enum st multiply_word(struct schema_read *s, struct ways *acc,
+                             const struct json *node, const struct json *kv,
+                             struct err *e)
+{
+    struct text k = kv->key;
+    const struct json *cond = json_get(node, "if");
+    const struct json *to = NULL;
+    enum st st = ST_OK;
+
+    if (text_is(k, "$ref")) {
+        st = schema_ref(s, node, &to, e);
+        return st ? st : multiply_schema(s, acc, to, e);
+    }
+    if (text_is(k, "allOf")) {
+        for (const struct json *m = kv->child; !st && m; m = m->next)
+            st = multiply_schema(s, acc, m, e);
+        return st;
+    }
+    if (text_is(k, "oneOf"))
+        st = note_one_of(s, node, e);
+    if (text_is(k, "oneOf") || text_is(k, "anyOf"))
+        return st ? st : multiply_any(s, acc, kv, e);
+    if (text_is(k, "dependentRequired") || text_is(k, "dependentSchemas") ||
+        text_is(k, "dependencies"))
+        return multiply_dependents(s, acc, kv, e);
+    if (cond && cond->type == JSON_BOOL &&
+        text_is(k, cond->boolean ? "then" : "else"))
+        return multiply_schema(s, acc, kv, e);
+    if (text_is(k, "not") && !(kv->type == JSON_BOOL && !kv->boolean))
+        acc->n = 0; /* not true, not {}: schema_check lets no others pass */
+    return ST_OK;
+}
+
+static enum st read_ways(struct schema_read *s, const struct json *node,
+                         struct ways *out, struct err *e)
+{
+    bool itself = schema_says_itself(node);
+    enum st st = schema_check(s, node, e);
+
+    out->p = arena_alloc(&s->arena, sizeof(*out->p));
+    if (!out->p)
+        return st ? st : schema_nomem(e);
+    out->p[0] = (struct way){.kinds = KIND_ALL};
+    out->n = 1;
+    for (const struct json *kv = node->child; !st && kv; kv = kv->next) {
+        if (itself && text_is(kv->key, "properties")) {
+            st = multiply_self(s, out, node, e);
+            itself = false;
+        } else {
+            st = multiply_word(s, out, node, kv, e);
+        }
+    }
+    return !st && itself ? multiply_self(s, out, node, e) : st;
+}
+
+enum st schema_ways(struct schema_read *s, const struct json *node,
+                    const struct ways **out, struct err *e)
+{
+    static const struct way all = {.kinds = KIND_ALL};
+    static const struct ways every = {(struct way *)&all, 1};
+    static const struct ways none = {NULL, 0};
+    struct schema_known *known;
+    struct ways ways = {.n = 0};
+    uint32_t *at;
+    size_t i;
+    enum st st;
+
+    *out = &none;
+    if (node->type == JSON_BOOL) {
+        *out = node->boolean ? &every : &none;
+        return ST_OK;
+    }
+    at = schema_map_at(s, &s->known_at, &node, sizeof(node));
+    known = schema_room(s, s->known, s->n_known, &s->cap_known,
+                        sizeof(*known));
+    if (!at || !known)
+        return schema_nomem(e);
+    s->known = known;
+    if (*at && known[*at - 1].open)
+        return schema_refuse(s, ST_INVALID, node, "$ref", e,
+                             "recursion without a value in between: the "
+                             "schema is part of itself");
+    if (!*at) {
+        if (s->depth == SCHEMA_DEPTH_MAX)
+            return schema_refuse(s, ST_LIMIT, node, "allOf", e,
+                                 "references and combinations in one another "
+                                 "are followed %d deep", SCHEMA_DEPTH_MAX);
+        i = s->n_known++;
+        *at = (uint32_t)i + 1;
+        known[i] = (struct schema_known){.open = true};
+        s->depth++;
+        st = read_ways(s, node, &ways, e);
+        s->depth--;
+        s->known[i] = (struct schema_known){.ways = ways};
+        if (st)
+            return st;
+        *out = &s->known[i].ways;
+        return schema_work(s, 8, e);
+    }
+    *out = &known[*at - 1].ways;
+    return ST_OK;
+}
+
+enum st schema_set_ways(struct schema_read *s, const struct set *set,
+                        struct ways *out, struct err *e)
+{
+    enum st st = ST_OK;
+
+    out->n = 0;
+    if (set->none)
+        return ST_OK;
+    out->p = arena_alloc(&s->arena, sizeof(*out->p));
+    if (!out->p)
+        return schema_nomem(e);
+    out->p[0] = (struct way){.kinds = KIND_ALL};
+    out->n = 1;
+    for (size_t i = 0; !st && i < set->n; i++)
+        st = multiply_schema(s, out, set->of[i], e);
+    return st;
+}
