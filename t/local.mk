@@ -337,4 +337,12 @@ t_unit_api_metrics_LDADD = $(APIT_LDADD)
 # a guide that waits for the end of a reasoning
 unit_tests += t/unit/gen_after
 t_unit_gen_after_LDADD = libp_gen.a libp_base.a
+# gram: places in texts, vocabularies, masks; libt_mask has a grammar by hand
+# and compares masks with walking every id
+check_LIBRARIES += libt_mask.a
+libt_mask_a_SOURCES = t/lib/handgram.c t/lib/handgram.h t/lib/maskcheck.c \
+	t/lib/maskcheck.h
+unit_tests += t/unit/gram_machine t/unit/gram_mask
+t_unit_gram_machine_LDADD = libt_mask.a libp_gram.a libp_base.a
+t_unit_gram_mask_LDADD = libt_mask.a libp_gram.a libp_base.a
 check_PROGRAMS += $(unit_tests)

@@ -20,6 +20,10 @@ libp_gram_a_SOURCES += src/gram/schema_string.c src/gram/schema_format.c \
 	src/gram/schema_digits.h src/gram/decimal.c src/gram/decimal.h \
 	src/gram/schema_literal.c src/gram/schema_strict.c
 # texts and vocabularies
-libp_gram_a_SOURCES += src/gram/machine.h src/gram/vocab.h src/gram/mask.h
+libp_gram_a_SOURCES += src/gram/machine.c src/gram/machine.h \
+	src/gram/walk.c src/gram/walk.h \
+	src/gram/vocab.c src/gram/vocab.h src/gram/plain.c src/gram/plain.h \
+	src/gram/mask.c src/gram/mask.h \
+	src/gram/mask_fill.c src/gram/mask_fill.h
 libp_gram_a_CFLAGS = $(PARSER_CFLAGS)
 P_LIBS += libp_gram.a

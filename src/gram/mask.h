@@ -15,6 +15,7 @@
 #include "gram/vocab.h"
 
 #define GRAM_MASKS_MAX 1024
+#define GRAM_ENDS_MAX 64 /* further end ids of one grammar are not allowed */
 
 struct gram_pool;
 

@@ -1,0 +1,359 @@
+#include "gram/mask_fill.h"
+
+#include "gram/plain.h"
+
+#include <string.h>
+
+#define ROWS 256     /* tables of states that are kept */
+#define PLAINS 1024  /* answers of plain_of that are kept */
+#define DEAD UINT32_MAX
+
+/* Where each byte leads at one state, when it stays in its rule. */
+struct row {
+    uint64_t grammar;
+    uint32_t state;
+    bool accept;         /* it may also end */
+    bool counted;
+    bool calls;          /* there are some: `leaves` */
+    uint64_t leaves[4];  /* bytes that a call may begin with */
+    uint32_t to[256];    /* as in gram_edge; DEAD: nowhere */
+};
+
+struct known_plain {
+    uint64_t grammar;
+    uint32_t state;
+    struct plain plain;
+};
+
+/* What is left behind so many bytes of the branch. */
+struct level {
+    struct walk_way one;   /* n == 1 */
+    const struct row *row; /* perhaps the one's */
+    size_t first, n;       /* n > 1: in `ways` */
+    size_t n_nodes;
+};
+
+struct fill {
+    const struct gram_vocab *v;
+    struct walk walk;
+    struct walk_way out[GRAM_WAYS_MAX];
+    struct walk_node *nodes;    /* [cap_nodes] owned */
+    struct walk_way *ways;      /* [cap_ways] owned */
+    size_t cap_nodes, cap_ways;
+    struct level *levels;       /* [v->longest + 1] owned */
+    struct row *rows;           /* [ROWS] owned */
+    struct known_plain *plains; /* [PLAINS] owned */
+};
+
+struct fill *fill_new(const struct gram_vocab *v)
+{
+    struct fill *f = mem_try(sizeof(*f));
+
+    if (!f)
+        return NULL;
+    f->v = v;
+    f->levels = mem_try_array(v->longest + 1, sizeof(*f->levels));
+    f->rows = mem_try_array(ROWS, sizeof(*f->rows));
+    f->plains = mem_try_array(PLAINS, sizeof(*f->plains));
+    if (!f->levels || !f->rows || !f->plains) {
+        fill_free(f);
+        return NULL;
+    }
+    for (size_t i = 0; i < ROWS; i++)
+        f->rows[i].grammar = UINT64_MAX;
+    for (size_t i = 0; i < PLAINS; i++)
+        f->plains[i].grammar = UINT64_MAX;
+    return f;
+}
+
+void fill_free(struct fill *f)
+{
+    if (!f)
+        return;
+    free(f->nodes);
+    free(f->ways);
+    free(f->levels);
+    free(f->rows);
+    free(f->plains);
+    free(f);
+}
+
+/* Room for one more step, and for its ways behind `ways[0..at)`. */
+static bool make_room(struct fill *f, size_t at)
+{
+    size_t need = f->walk.n_nodes + GRAM_FRAMES_MAX + WALK_CALLS_MAX;
+
+    if (need > f->cap_nodes) {
+        struct walk_node *p = realloc(f->nodes, 2 * need * sizeof(*p));
+        if (!p)
+            return false;
+        f->nodes = p;
+        f->cap_nodes = 2 * need;
+    }
+    f->walk.nodes = f->nodes;
+    need = at + GRAM_WAYS_MAX;
+    if (need > f->cap_ways) {
+        struct walk_way *p = realloc(f->ways, 2 * need * sizeof(*p));
+        if (!p)
+            return false;
+        f->ways = p;
+        f->cap_ways = 2 * need;
+    }
+    return true;
+}
+
+static const struct row *row_of(struct fill *f, uint32_t state)
+{
+    const struct grammar *g = f->walk.g;
+    const struct gram_state *st = &g->states[state];
+    const struct gram_edge *e = g->edges + st->edges;
+    const struct gram_call *c = g->calls + st->calls;
+    struct row *row = &f->rows[state % ROWS];
+
+    if (row->grammar == g->id && row->state == state)
+        return row;
+    memset(row, 0, sizeof(*row));
+    row->grammar = g->id;
+    row->state = state;
+    row->accept = st->accept;
+    row->counted = g->rules[st->rule].counted;
+    row->calls = st->n_calls > 0;
+    memset(row->to, 0xff, sizeof(row->to));
+    for (size_t i = 0; i < st->n_edges; i++) {
+        for (unsigned b = e[i].lo; b <= e[i].hi && b < 256; b++)
+            row->to[b] = e[i].to;
+    }
+    for (size_t i = 0; i < st->n_calls; i++) {
+        for (size_t k = 0; k < 4; k++)
+            row->leaves[k] |= g->rules[c[i].rule].first[k];
+    }
+    return row;
+}
+
+enum inside { INSIDE_YES, INSIDE_DEAD, INSIDE_NO };
+
+/* One way, when the byte can only keep it in its rule: what walk_step does. */
+static enum inside step_inside(struct fill *f, struct level *at, uint8_t byte,
+                               struct level *next)
+{
+    const struct grammar *g = f->walk.g;
+    const struct walk_way *way = &at->one;
+    const struct row *row = at->row;
+    uint32_t to, count = way->count;
+
+    if (!row || row->state != way->state || row->grammar != g->id)
+        row = at->row = row_of(f, way->state);
+    if ((row->accept && way->up != WALK_NONE) ||
+        (row->calls && row->leaves[byte >> 6] >> (byte & 63) & 1))
+        return INSIDE_NO;
+    to = row->to[byte];
+    if (to == DEAD)
+        return INSIDE_DEAD;
+    next->one = *way;
+    next->one.state = to & GRAM_STATE;
+    next->one.space = 0;
+    if (to & GRAM_SPACE) {
+        if (way->space >= GRAM_SPACE_MAX)
+            return INSIDE_DEAD;
+        next->one.space = (uint16_t)(way->space + 1);
+    }
+    if (row->counted ||
+        g->states[next->one.state].height > GRAM_DEPTH_MAX - way->depth) {
+        const struct gram_rule *r = &g->rules[g->states[way->state].rule];
+        if (to & GRAM_COUNTS)
+            count = walk_raise(&f->walk, r, count, way->from);
+        if (!walk_may_enter(&f->walk, to & GRAM_STATE, count, way->from,
+                            way->depth))
+            return INSIDE_DEAD;
+        next->one.count = count;
+    }
+    next->n = 1;
+    next->first = at->first;
+    next->n_nodes = at->n_nodes;
+    if (next->one.state == way->state)
+        next->row = row;
+    return INSIDE_YES;
+}
+
+/* Any number of ways. False: no memory. */
+static bool step_any(struct fill *f, const struct level *at, unsigned symbol,
+                     struct level *next)
+{
+    size_t behind = at->first + (at->n > 1 ? at->n : 0);
+
+    f->walk.n_nodes = at->n_nodes;
+    if (!make_room(f, behind))
+        return false;
+    walk_step(&f->walk, at->n == 1 ? &at->one : &f->ways[at->first], at->n,
+              symbol);
+    next->n = f->walk.n_out;
+    next->first = behind;
+    next->n_nodes = f->walk.n_nodes;
+    if (next->n == 1)
+        next->one = f->out[0];
+    else if (next->n > 1)
+        memcpy(&f->ways[behind], f->out, next->n * sizeof(*f->out));
+    return true;
+}
+
+static void set_ids(const struct gram_vocab *v, const struct gram_node *node,
+                    uint32_t *bits)
+{
+    int32_t id = node->id;
+
+    if (id < 0)
+        return;
+    bits[id / 32] |= 1u << id % 32;
+    while (node->several && v->next_same[id] >= 0) {
+        id = v->next_same[id];
+        bits[id / 32] |= 1u << id % 32;
+    }
+}
+
+static bool walk_trie(struct fill *f, const struct gram_trie *t,
+                      uint32_t *bits)
+{
+    for (size_t i = 0; i < t->n;) {
+        const struct gram_node *node = &t->nodes[i];
+        struct level *at = &f->levels[node->depth], *next = at + 1;
+        enum inside in = INSIDE_NO;
+
+        if (at->n == 1)
+            in = step_inside(f, at, node->byte, next);
+        if (in == INSIDE_NO) {
+            if (!step_any(f, at, node->byte, next))
+                return false;
+            if (next->n == 0)
+                in = INSIDE_DEAD;
+        }
+        if (in == INSIDE_DEAD) {
+            i = node->end;
+            continue;
+        }
+        set_ids(f->v, node, bits);
+        i++;
+    }
+    return true;
+}
+
+static struct plain known_plain(struct fill *f, uint32_t state)
+{
+    const struct grammar *g = f->walk.g;
+    struct known_plain *k = &f->plains[(state + g->id * 61) % PLAINS];
+
+    if (k->grammar != g->id || k->state != state) {
+        k->grammar = g->id;
+        k->state = state;
+        k->plain = plain_of(g, state);
+    }
+    return k->plain;
+}
+
+/* The number of characters of the longest plain ids that fit `room`, and of
+ * the shortest that do not (UINT64_MAX: all fit). *n: how many of the list. */
+static void long_that_fit(const struct gram_vocab *v, uint64_t room, size_t *n,
+                          uint64_t *fits, uint64_t *over)
+{
+    *fits = room < GRAM_PLAIN_MAX ? room : GRAM_PLAIN_MAX;
+    *over = room < GRAM_PLAIN_MAX ? room + 1 : UINT64_MAX;
+    for (*n = 0; *n < v->n_long; ++*n) {
+        if (v->plain_long[*n].chars > room) {
+            if (*over == UINT64_MAX)
+                *over = v->plain_long[*n].chars;
+            return;
+        }
+        *fits = v->plain_long[*n].chars;
+    }
+}
+
+/*
+ * Where any plain text may go on: all plain ids, up to what a counter has left.
+ * False: it is not such a place. Of several ways only the first is looked at:
+ * it is never given up.
+ */
+static bool set_plain(struct fill *f, const struct walk_way *way,
+                      uint32_t *bits)
+{
+    const struct gram_vocab *v = f->v;
+    const struct gram_state *st = &f->walk.g->states[way->state];
+    const struct gram_rule *r = &f->walk.g->rules[st->rule];
+    struct plain plain = known_plain(f, way->state);
+    uint64_t room = UINT64_MAX, fits, over;
+    size_t n;
+
+    if (plain.kind == PLAIN_NO || st->height > GRAM_DEPTH_MAX - way->depth)
+        return false;
+    if (plain.kind == PLAIN_COUNTED && r->max != GX_MANY)
+        room = (uint64_t)r->max - way->count - st->least;
+    long_that_fit(v, room, &n, &fits, &over);
+    if (over != UINT64_MAX && (!plain.alone || f->levels[0].n > 1))
+        return false;
+    if (room != UINT64_MAX) {
+        /* what walk_may_enter would ask behind those that just fit, or not */
+        (void)walk_at_most(&f->walk, way->count, way->from, st->least + fits,
+                           r->max);
+        if (over != UINT64_MAX)
+            (void)walk_at_most(&f->walk, way->count, way->from,
+                               st->least + over, r->max);
+    }
+    memcpy(bits,
+           v->plain + (fits < GRAM_PLAIN_MAX ? fits : GRAM_PLAIN_MAX) *
+                          v->words,
+           v->words * sizeof(*bits));
+    for (size_t i = 0; i < n; i++)
+        bits[v->plain_long[i].id / 32] |= 1u << v->plain_long[i].id % 32;
+    return true;
+}
+
+static bool set_facts(struct fill *f, const struct gram_place *p,
+                      struct mask_facts *facts)
+{
+    const struct grammar *g = f->walk.g;
+    const struct gram_frame *frame = p->frames;
+    struct level next;
+    int from = 0;
+
+    facts->marks = 0;
+    for (unsigned k = 0; k < GX_MARKS; k++) {
+        if (!step_any(f, &f->levels[0], 256 + k, &next))
+            return false;
+        facts->marks |= (uint32_t)(next.n > 0) << k;
+    }
+    facts->ends = false;
+    for (size_t i = 0; i < p->n_ways; i++) {
+        bool ends = true;
+        for (size_t d = 0; d < p->depth[i]; d++, frame++, from++) {
+            const struct gram_state *st = &g->states[frame->state];
+            ends = ends && st->accept &&
+                   walk_may_end(&f->walk, &g->rules[st->rule], frame->count,
+                                from);
+        }
+        facts->ends = facts->ends || ends;
+    }
+    return true;
+}
+
+bool fill_mask(struct fill *f, const struct grammar *g,
+               const struct gram_place *p, uint32_t *bits,
+               struct mask_facts *facts, struct walk_range *range)
+{
+    struct level *begin = &f->levels[0];
+    bool plain;
+
+    for (size_t i = 0; i < p->n_frames; i++)
+        range[i] = (struct walk_range){p->frames[i].count, INT64_MIN,
+                                       INT64_MAX};
+    f->walk = (struct walk){.g = g, .out = f->out, .range = range};
+    if (!make_room(f, 0))
+        return false;
+    begin->first = 0;
+    begin->n = walk_load(&f->walk, p, f->ways);
+    begin->n_nodes = f->walk.n_nodes;
+    begin->one = f->ways[0];
+    if (!set_facts(f, p, facts))
+        return false;
+    plain = set_plain(f, &f->ways[0], bits);
+    if (!plain)
+        memset(bits, 0, f->v->words * sizeof(*bits));
+    return walk_trie(f, plain ? &f->v->rough : &f->v->all, bits);
+}

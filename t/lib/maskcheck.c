@@ -1,0 +1,97 @@
+#include "t/lib/maskcheck.h"
+
+#include <string.h>
+
+uint64_t maskcheck_random(struct maskcheck *c)
+{
+    c->random ^= c->random >> 12;
+    c->random ^= c->random << 25;
+    c->random ^= c->random >> 27;
+    return c->random * 2685821657736338717u >> 16;
+}
+
+static bool has(const uint32_t *mask, size_t id)
+{
+    return mask[id / 32] >> id % 32 & 1;
+}
+
+/* The first mark that may come; *p goes there. */
+static bool take_mark(const struct grammar *g, struct gram_place *p)
+{
+    for (int k = 0; k < GX_MARKS; k++) {
+        struct gram_place at = *p;
+        if (gram_mark(g, &at, k)) {
+            *p = at;
+            return true;
+        }
+    }
+    return false;
+}
+
+void maskcheck_place(struct maskcheck *c, const struct grammar *g,
+                     const struct gram_place *p, uint32_t *mask,
+                     struct maskcheck_sum *sum)
+{
+    struct gram_ids none = {NULL, NULL, 0};
+    size_t may = 0;
+
+    memset(mask, 0xff, c->vocab->words * sizeof(*mask));
+    if (!gram_mask_apply(c->pool, g, p, &none, mask, c->n))
+        sum->wrong++;
+    for (size_t i = 0; i < c->n; i++) {
+        struct gram_place at;
+        bool want;
+        memcpy(&at, p, sizeof(at));
+        want = c->pieces[i].n &&
+               gram_bytes(g, &at, c->pieces[i].s, c->pieces[i].n);
+        sum->wrong += want != has(mask, i);
+        may += want;
+    }
+    sum->places++;
+    sum->ids += may;
+    if (may == 0 && !gram_ends(g, p)) {
+        struct gram_place at = *p;
+        sum->empty += !take_mark(g, &at);
+    }
+}
+
+/* One of the ids that may come, shorter ones more often. -1: there is none. */
+static int64_t pick(struct maskcheck *c, const uint32_t *mask)
+{
+    int64_t best = -1;
+    size_t want = 1 + maskcheck_random(c) % 3, start;
+
+    for (; want > 0; want--) {
+        start = maskcheck_random(c) % c->n;
+        for (size_t k = 0; k < c->n; k++) {
+            size_t id = (start + k) % c->n;
+            if (!has(mask, id))
+                continue;
+            if (best < 0 || c->pieces[id].n < c->pieces[best].n)
+                best = (int64_t)id;
+            break;
+        }
+    }
+    return best;
+}
+
+void maskcheck_walk(struct maskcheck *c, const struct grammar *g,
+                    size_t places, struct maskcheck_sum *sum)
+{
+    uint32_t *mask = mem_array(uint32_t, c->vocab->words + 1);
+    size_t end = sum->places + places, steps = 0;
+    struct gram_place p;
+
+    gram_begin(g, &p);
+    while (sum->places < end) {
+        maskcheck_place(c, g, &p, mask, sum);
+        int64_t id = pick(c, mask);
+        bool on = id < 0 ? take_mark(g, &p)
+                         : gram_bytes(g, &p, c->pieces[id].s, c->pieces[id].n);
+        if (!on || ++steps > 80) {
+            gram_begin(g, &p);
+            steps = 0;
+        }
+    }
+    free(mask);
+}
