@@ -17,14 +17,14 @@ enum gx_kind {
     GXK_BYTES,   /* s [n] */
     GXK_SYMBOLS, /* one of lo..hi */
     GXK_SPACE,
-    GXK_SEQ,     /* of [n] */
-    GXK_ALT,     /* of [n] */
-    GXK_STAR,    /* one */
-    GXK_REPEAT,  /* one, n..max times */
+    GXK_SEQ,    /* of [n] */
+    GXK_ALT,    /* of [n] */
+    GXK_STAR,   /* one */
+    GXK_REPEAT, /* one, n..max times */
     GXK_BEGIN,
     GXK_END,
-    GXK_DFA,     /* dfa: a part that is compiled */
-    GXK_CALL,    /* of rule n */
+    GXK_DFA,  /* dfa: a part that is compiled */
+    GXK_CALL, /* of rule n */
 };
 
 /* What is somewhere inside. */
@@ -54,8 +54,8 @@ struct gx_rule_def {
 /* --- memory --------------------------------------------------------------- */
 
 /* Room for `need` elements in the malloc'd vector whose address is `pp`. */
-bool gxs_grow(struct gxs *w, void *pp, size_t *cap, size_t need, size_t size)
-    MUST_CHECK;
+bool gxs_grow(struct gxs *w, void *pp, size_t *cap, size_t need,
+              size_t size) MUST_CHECK;
 void gxs_drop(struct gxs *w, void *pp, size_t *cap, size_t size);
 #define vec_room(w, v, cap, need)                                              \
     ((need) <= (cap) || gxs_grow(w, &(v), &(cap), need, sizeof(*(v))))
@@ -82,8 +82,8 @@ bool dfa_add_state(struct gxs *w, struct dfa *d) MUST_CHECK;
  * but for its symbols. */
 bool dfa_add_edge(struct gxs *w, struct dfa *d, uint32_t lo, uint32_t hi,
                   uint32_t to) MUST_CHECK;
-bool dfa_add_call(struct gxs *w, struct dfa *d, uint32_t rule, uint32_t to)
-    MUST_CHECK;
+bool dfa_add_call(struct gxs *w, struct dfa *d, uint32_t rule,
+                  uint32_t to) MUST_CHECK;
 
 /* --- NFAs ----------------------------------------------------------------- */
 
@@ -109,8 +109,8 @@ struct nfa {
     struct nfa_task *tasks;
     size_t n, cap, n_more, cap_more, n_tasks, cap_tasks;
     uint32_t start, final;
-    bool counts;             /* counting is of interest: else no flags */
-    bool ends;               /* it has NFA_END */
+    bool counts; /* counting is of interest: else no flags */
+    bool ends;   /* it has NFA_END */
 };
 
 void nfa_init(struct nfa *a, struct gxs *w);
@@ -125,8 +125,8 @@ struct subset *subset_new(struct gxs *w);
 void subset_free(struct subset *s); /* NULL ok */
 /* The DFA of a, behind what `out` holds; out->start is its start. Not
  * trimmed. */
-bool subset_build(struct subset *s, const struct nfa *a, struct dfa *out)
-    MUST_CHECK;
+bool subset_build(struct subset *s, const struct nfa *a,
+                  struct dfa *out) MUST_CHECK;
 
 /* --- parts ---------------------------------------------------------------- */
 
@@ -134,8 +134,7 @@ bool subset_build(struct subset *s, const struct nfa *a, struct dfa *out)
 const struct dfa *part_compile(struct gxs *w, const struct gx *x) MUST_CHECK;
 enum part_op { PART_BOTH, PART_MINUS };
 const struct dfa *part_product(struct gxs *w, const struct dfa *a,
-                               const struct dfa *b, enum part_op op)
-    MUST_CHECK;
+                               const struct dfa *b, enum part_op op) MUST_CHECK;
 const struct dfa *part_counted(struct gxs *w, const struct dfa *a,
                                enum gx_form form) MUST_CHECK;
 
