@@ -345,4 +345,7 @@ libt_mask_a_SOURCES = t/lib/handgram.c t/lib/handgram.h t/lib/maskcheck.c \
 unit_tests += t/unit/gram_machine t/unit/gram_mask
 t_unit_gram_machine_LDADD = libt_mask.a libp_gram.a libp_base.a
 t_unit_gram_mask_LDADD = libt_mask.a libp_gram.a libp_base.a
+# gram: expressions to automata
+unit_tests += t/unit/gram_compile
+t_unit_gram_compile_LDADD = libp_gram.a libp_base.a
 check_PROGRAMS += $(unit_tests)
