@@ -101,7 +101,9 @@ static bool look_at(struct compile *c, struct crule *r, uint32_t level)
 {
     if (!run_at(c, r, level))
         return false;
-    r->gap = c->paths.gap && can_finish(&c->paths, r);
+    /* One bound alone only needs the least, or the most. */
+    r->gap = c->paths.gap && r->min && r->max != GX_MANY &&
+             can_finish(&c->paths, r);
     if (r->gap && !without_gaps(c, r, level))
         return false;
     if (r->gap || !can_finish(&c->paths, r))

@@ -93,9 +93,7 @@ static void trim_copy(struct dfa *out, const struct dfa *d, uint32_t *live)
     out->start = live[d->start] - 1;
 }
 
-/* A copy in the arena without the states that lead nowhere. Without any, where
- * nothing matches. */
-static struct dfa *trimmed(struct gxs *w, const struct dfa *d)
+const struct dfa *part_trim(struct gxs *w, const struct dfa *d)
 {
     struct dfa *out = gxs_alloc(w, 1, sizeof(*out));
     struct back b = {0};
@@ -127,13 +125,13 @@ out:
 const struct dfa *part_compile(struct gxs *w, const struct gx *x)
 {
     struct subset *s = subset_new(w);
-    struct dfa *out = NULL;
+    const struct dfa *out = NULL;
     struct dfa raw = {0};
     struct nfa a;
 
     nfa_init(&a, w);
     if (s && nfa_build(&a, x, true) && subset_build(s, &a, &raw))
-        out = trimmed(w, &raw);
+        out = part_trim(w, &raw);
     nfa_release(&a);
     subset_free(s);
     dfa_drop(w, &raw);
@@ -283,7 +281,7 @@ const struct dfa *part_product(struct gxs *w, const struct dfa *a,
 
             p.out.states[i].accept &= op == PART_MINUS ? !end : end;
         }
-        out = trimmed(w, &p.out);
+        out = part_trim(w, &p.out);
     }
     product_release(&p);
     return out;
@@ -367,7 +365,7 @@ const struct dfa *part_counted(struct gxs *w, const struct dfa *a,
             if (p.out.states[i].accept && p.pairs[i][1])
                 gxs_fail(w, ST_INTERNAL, "",
                          "a counted text does not end with a character");
-        out = w->err.st ? NULL : trimmed(w, &p.out);
+        out = w->err.st ? NULL : part_trim(w, &p.out);
     }
     product_release(&p);
     return out;

@@ -306,7 +306,7 @@ const struct gx *gx_end(struct gxs *w)
     return &end_gx;
 }
 
-static const struct gx *part(struct gxs *w, const struct dfa *d)
+const struct gx *gx_part(struct gxs *w, const struct dfa *d)
 {
     struct gx *x;
 
@@ -339,7 +339,7 @@ const struct gx *gx_whole(struct gxs *w, const struct gx *x)
 {
     if (!(x->has & GXH_ANCHOR))
         return x;
-    return part(w, operand(w, x, true));
+    return gx_part(w, operand(w, x, true));
 }
 
 static const struct gx *product(struct gxs *w, const struct gx *a,
@@ -348,7 +348,7 @@ static const struct gx *product(struct gxs *w, const struct gx *a,
     const struct dfa *da = operand(w, a, false);
     const struct dfa *db = da ? operand(w, b, false) : NULL;
 
-    return part(w, db ? part_product(w, da, db, op) : NULL);
+    return gx_part(w, db ? part_product(w, da, db, op) : NULL);
 }
 
 const struct gx *gx_both(struct gxs *w, const struct gx *a, const struct gx *b)
@@ -366,7 +366,7 @@ const struct gx *gx_counted(struct gxs *w, const struct gx *x,
 {
     const struct dfa *d = operand(w, x, false);
 
-    return part(w, d ? part_counted(w, d, form) : NULL);
+    return gx_part(w, d ? part_counted(w, d, form) : NULL);
 }
 
 /* --- rules ---------------------------------------------------------------- */

@@ -100,9 +100,9 @@ const struct gx *gx_both(struct gxs *w, const struct gx *a,
 const struct gx *gx_minus(struct gxs *w, const struct gx *a,
                           const struct gx *b);  /* what a matches and b not */
 /*
- * An automaton as it stands (arithmetic on digits has no short expression):
- * states 0..n_states-1, 0 is the start, accept[i] says where it may end.
- * Several edges of a state may overlap. Copied.
+ * A deterministic automaton as it stands (arithmetic on digits has no short
+ * expression): states 0..n_states-1, 0 is the start, accept[i] says where it
+ * may end; the edges of a state do not overlap, in any order. Copied.
  */
 struct gx_edge {
     uint32_t from, to;
@@ -141,7 +141,7 @@ struct grammar;
  * Errors: the first failure noted; ST_LIMIT "" with the limit's name and
  * number (states, work, memory); ST_INVALID "" when no text at all matches,
  * or when a rule calls itself without a symbol in between; ST_UNSUPPORTED ""
- * when a counter's bounds cannot be kept exactly (the lengths that are
+ * when a counter's two bounds cannot be kept exactly (the lengths that are
  * possible have gaps) and the automaton that could would be too large.
  */
 enum st gram_compile(struct grammar **out, struct gxs *w, int root,

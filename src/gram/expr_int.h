@@ -130,6 +130,11 @@ bool subset_build(struct subset *s, const struct nfa *a,
 
 /* --- parts ---------------------------------------------------------------- */
 
+/* A copy in the arena without the states that lead nowhere. Without any, where
+ * nothing matches. */
+const struct dfa *part_trim(struct gxs *w, const struct dfa *d) MUST_CHECK;
+/* It as an expression; NULL: has failed. */
+const struct gx *gx_part(struct gxs *w, const struct dfa *d);
 /* A regular expression compiled by itself: trimmed, in the arena. */
 const struct dfa *part_compile(struct gxs *w, const struct gx *x) MUST_CHECK;
 enum part_op { PART_BOTH, PART_MINUS };

@@ -43,8 +43,9 @@ struct gram_state {
     uint8_t n_levels;
     /* Calls in one another (0: none) that least and most take. */
     uint16_t height;
-    /* How often the counter may be raised from here to the end: all numbers
-     * from least to most are possible, no other. 0, 0 without a counter. */
+    /* How often the counter may be raised from here to the end; where the
+     * rule has both bounds, all numbers from least to most are possible. 0, 0
+     * without a counter. */
     uint32_t least, most;    /* most GX_MANY: no bound */
     uint32_t levels;         /* first of n_levels in the table: what is still
                               * possible with fewer calls */

@@ -123,29 +123,40 @@ const struct gx *digits_compare(struct gxs *w, const struct decimal *d,
     return table_take(&t);
 }
 
-/* Multiples of factor * 10^zeros: state 1 is the number 0, the others 2 + the
- * remainder, then the zeros that are still to come. */
+/*
+ * Multiples of factor * 10^zeros. State 1 is the number 0. State 2 + t: t of
+ * the zeros were read behind a multiple of the factor. The others, from `rest`
+ * on: remainders but 0.
+ */
 static const struct gx *whole_multiple(struct gxs *w, uint32_t factor,
                                        uint32_t zeros)
 {
-    const uint32_t first = 2, tail = first + factor;
+    const uint32_t rest = 2 + zeros; /* and no state for remainder 0 */
     struct table t;
-    uint32_t r;
+    uint32_t i, r;
     int v;
 
-    if (!table_init(&t, w, tail + zeros, (size_t)10 * (factor + 1) + zeros))
+    if (!table_init(&t, w, rest + factor, (size_t)10 * (factor + zeros + 1)))
         return gx_none(w);
     digits(&t, 0, 0, 0, 1);
+    for (v = 1; v < 10; v++) {
+        r = (uint32_t)v % factor;
+        digits(&t, 0, v, v, r ? rest + r : 2);
+    }
+    for (i = 0; i <= zeros; i++) {
+        digits(&t, 2 + i, 0, 0, 2 + (i < zeros ? i + 1 : i));
+        for (v = 1; v < 10; v++) {
+            r = (uint32_t)v % factor;
+            digits(&t, 2 + i, v, v, r ? rest + r : 2);
+        }
+    }
+    for (i = 1; i < factor; i++)
+        for (v = 0; v < 10; v++) {
+            r = (i * 10 + (uint32_t)v) % factor;
+            digits(&t, rest + i, v, v, r ? rest + r : 2);
+        }
     t.accept[1] = true;
-    for (v = 1; v < 10; v++)
-        digits(&t, 0, v, v, first + (uint32_t)v % factor);
-    for (r = 0; r < factor; r++)
-        for (v = 0; v < 10; v++)
-            digits(&t, first + r, v, v,
-                   first + (r * 10 + (uint32_t)v) % factor);
-    for (r = 0; r < zeros; r++)
-        digits(&t, r ? tail + r - 1 : first, 0, 0, tail + r);
-    t.accept[zeros ? tail + zeros - 1 : first] = true;
+    t.accept[2 + zeros] = true;
     return table_take(&t);
 }
 

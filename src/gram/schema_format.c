@@ -25,7 +25,7 @@
     "|" HEAD("4") LS32 "|" HEAD("5") H16 "|" HEAD("6") ")"
 
 #define PCT "%[0-9A-Fa-f]{2}"
-#define UNIT "A-Za-z0-9._~!$&'()*+,;=-" /* unreserved, sub-delims */
+#define UNIT "A-Za-z0-9._~!$&'()*+,;=\\-" /* unreserved, sub-delims */
 #define PCHAR "(?:[" UNIT ":@]|" PCT ")"
 #define SEGMENTS "(?:/" PCHAR "*)*"
 #define HOST                                                                   \
@@ -162,9 +162,6 @@ enum st schema_format(struct schema_read *s, const struct json *node,
     enum st st;
 
     *out = NULL;
-    if (!v || v->type != JSON_STR)
-        return schema_refuse(s, ST_INVALID, node, "format", e,
-                             "must be a string");
     f = find(v->str);
     if (!f)
         return ST_OK;

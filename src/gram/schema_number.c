@@ -98,12 +98,7 @@ static enum st read_decimal(struct schema_read *s, const struct json *node,
                             const char *keyword, struct decimal *d,
                             struct err *e)
 {
-    const struct json *v = json_get(node, keyword);
-
-    if (v->type != JSON_NUM)
-        return schema_refuse(s, ST_INVALID, node, keyword, e,
-                             "must be a number");
-    decimal_read(d, v->str);
+    decimal_read(d, json_get(node, keyword)->str);
     if (decimal_long(d))
         return schema_refuse(s, ST_UNSUPPORTED, node, keyword, e,
                              "must be a number of at most %d digits",

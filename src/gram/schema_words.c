@@ -39,7 +39,7 @@ static const struct word words[] = {
     {"$recursiveAnchor", WORD_SAYS, IS_BOOL, false},
     {"$recursiveRef", WORD_REFUSED, IS_ANY, false},
     {"$ref", WORD_READ, IS_STRING, false},
-    {"$schema", WORD_SAYS, IS_ANY, false},
+    {"$schema", WORD_REFUSED, IS_STRING, false},
     {"$vocabulary", WORD_SAYS, IS_ANY, false},
     {"additionalItems", WORD_REFUSED, IS_SCHEMA, false},
     {"additionalProperties", WORD_READ, IS_SCHEMA, true},
@@ -346,11 +346,27 @@ static bool any_of_these(const struct json *node, const char *const *names)
     return false;
 }
 
+/* Of whom the words are those that we know. */
+static bool known_dialect(struct text t)
+{
+    static const char *const from[] = {
+        "https://json-schema.org/", "http://json-schema.org/",
+        "https://spec.openapis.org/",
+    };
+
+    for (size_t i = 0; i < sizeof(from) / sizeof(from[0]); i++)
+        if (t.n >= strlen(from[i]) && !memcmp(t.s, from[i], strlen(from[i])))
+            return true;
+    return false;
+}
+
 /* Words that are not supported, where they happen to restrict nothing. */
 static bool harmless(const struct json *node, const struct json *kv)
 {
     struct text k = kv->key;
 
+    if (text_is(k, "$schema"))
+        return known_dialect(kv->str);
     if (text_is(k, "uniqueItems"))
         return kv->type == JSON_BOOL && !kv->boolean;
     if (text_is(k, "not"))
@@ -381,6 +397,8 @@ static const char *instead(struct text k)
         return "; anyOf with both cases spelled out does it";
     if (text_is(k, "uniqueItems"))
         return "; without it, items may repeat";
+    if (text_is(k, "$schema"))
+        return " but for the drafts of json-schema.org";
     return "";
 }
 

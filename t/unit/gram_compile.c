@@ -460,6 +460,17 @@ static uint64_t span(uint32_t least, uint32_t most)
     return (((uint64_t)2 << to) - 1) & ~(((uint64_t)1 << least) - 1);
 }
 
+/* One bound alone only needs the least, or the most, of them. */
+static bool ends_agree(uint64_t numbers, uint32_t least, uint32_t most)
+{
+    uint64_t inside = span(least, most);
+
+    if (!(numbers >> least & 1) || numbers & ~inside)
+        return false;
+    return most >= NUMBERS - 1 ? numbers >> (NUMBERS / 2)
+                               : numbers >> most & 1;
+}
+
 static bool numbers_agree(const struct grammar *g)
 {
     uint64_t *numbers = calloc(g->n_states, sizeof(*numbers));
@@ -468,9 +479,12 @@ static bool numbers_agree(const struct grammar *g)
     find_numbers(g, GRAM_DEPTH_MAX, numbers);
     for (size_t i = 0; i < g->n_states; i++) {
         const struct gram_state *s = &g->states[i];
+        const struct gram_rule *r = &g->rules[s->rule];
 
-        if (!g->rules[s->rule].counted)
+        if (!r->counted)
             good &= numbers[i] && !s->least && !s->most;
+        else if (!r->min || r->max == GX_MANY)
+            good &= ends_agree(numbers[i], s->least, s->most);
         else
             good &= numbers[i] == span(s->least, s->most);
     }
