@@ -16,7 +16,8 @@ libp_gram_a_SOURCES += src/gram/schema.h src/gram/schema_int.h \
 libp_gram_a_SOURCES += src/gram/schema.c src/gram/schema_way.h \
 	src/gram/schema_words.c src/gram/schema_ref.c src/gram/schema_ways.c \
 	src/gram/schema_admit.c src/gram/schema_apart.c \
-	src/gram/schema_object.c src/gram/schema_array.c
+	src/gram/schema_object.c src/gram/schema_array.c \
+	src/gram/schema_names.c
 # strings, numbers, values, and what strict schemas must be
 libp_gram_a_SOURCES += src/gram/schema_string.c src/gram/schema_format.c \
 	src/gram/schema_number.c src/gram/schema_digits.c \

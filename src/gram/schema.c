@@ -512,7 +512,7 @@ enum st schema_rule(int *rule, struct gxs *w, const struct json *root,
     schema_read_init(&s, w, root);
     st = set_add(&s, &set, schema, e);
     if (!st && set.none)
-        st = err_set(e, ST_INVALID, "", "the schema false allows no value");
+        st = err_set(e, ST_INVALID, "", "the schema is false: no text matches");
     if (!st)
         st = schema_set_rule(&s, &set, rule, e);
     if (!st)

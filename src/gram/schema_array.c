@@ -4,9 +4,27 @@
 #define WRITTEN_OUT 8 /* places of items without bounds of their own that are
                        * written one by one, for want of a counter */
 
+/* unevaluatedItems, for an item that nothing in its scope evaluates. */
+static const struct json *unevaluated(const struct schema_scope *scope,
+                                      size_t at)
+{
+    for (size_t i = 0; i < scope->of.n; i++) {
+        const struct json *node = scope->of.of[i];
+        const struct json *prefix = json_get(node, "prefixItems");
+
+        if (json_get(node, "items") || (prefix && at < prefix->n) ||
+            (node != scope->owner && json_get(node, "unevaluatedItems")))
+            return NULL;
+    }
+    return json_get(scope->owner, "unevaluatedItems");
+}
+
 static const struct json *item_of(const struct json *node, size_t at)
 {
     const struct json *prefix = json_get(node, "prefixItems");
+
+    if (scope_of(node))
+        return unevaluated(scope_of(node), at);
 
     if (!prefix || at >= prefix->n)
         return json_get(node, "items");

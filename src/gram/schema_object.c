@@ -85,15 +85,51 @@ static enum st find_member(struct schema_read *s, const struct json *props,
     return schema_work(s, 8 + name.n / 4, e);
 }
 
+/* Does a schema of a scope evaluate every name? */
+static bool evaluates_all(const struct schema_scope *scope,
+                          const struct json *node)
+{
+    return json_get(node, "additionalProperties") ||
+           (node != scope->owner && json_get(node, "unevaluatedProperties"));
+}
+
+static enum st add_unevaluated(struct schema_read *s,
+                               const struct schema_scope *scope,
+                               struct text name, struct set *out,
+                               struct err *e)
+{
+    const struct json *rest = json_get(scope->owner, "unevaluatedProperties");
+    const struct json *c = NULL;
+    bool hit = !rest;
+    enum st st = ST_OK;
+
+    for (size_t i = 0; !st && !hit && i < scope->of.n; i++) {
+        const struct json *node = scope->of.of[i];
+        const struct json *p = json_get(node, "patternProperties");
+
+        hit = evaluates_all(scope, node);
+        if (!hit)
+            st = find_member(s, json_get(node, "properties"), name, &c, e);
+        hit |= c != NULL;
+        for (p = p ? p->child : NULL; !st && !hit && p; p = p->next)
+            st = schema_pattern_hits(s, p, name, &hit, e);
+    }
+    return st || hit ? st : set_add(s, out, rest, e);
+}
+
 static enum st add_member(struct schema_read *s, const struct json *node,
                           struct text name, struct set *out, struct err *e)
 {
     const struct json *patterns = json_get(node, "patternProperties");
     const struct json *others = json_get(node, "additionalProperties");
     const struct json *c = NULL;
-    enum st st = find_member(s, json_get(node, "properties"), name, &c, e);
-    bool found = c;
+    enum st st = ST_OK;
+    bool found;
 
+    if (scope_of(node))
+        return add_unevaluated(s, scope_of(node), name, out, e);
+    st = find_member(s, json_get(node, "properties"), name, &c, e);
+    found = c;
     if (!st && c)
         st = set_add(s, out, c, e);
     for (c = patterns ? patterns->child : NULL; !st && c; c = c->next) {
@@ -255,6 +291,41 @@ static enum st read_patterns(struct object *o, struct err *e)
     return ST_OK;
 }
 
+/* Is one of a schema's patterns in `mask`? Its schemas are added, if `set`. */
+static enum st add_matches(struct object *o, const struct json *node,
+                           unsigned mask, struct set *set, bool *found,
+                           struct err *e)
+{
+    const struct json *p = json_get(node, "patternProperties");
+    enum st st = ST_OK;
+
+    *found = false;
+    for (p = p ? p->child : NULL; !st && p; p = p->next)
+        for (size_t k = 0; !st && k < o->n_patterns; k++)
+            if (mask >> k & 1 && text_same(o->patterns[k]->key, p->key)) {
+                *found = true;
+                if (set)
+                    st = set_add(o->s, set, p, e);
+            }
+    return st;
+}
+
+/* What unevaluatedProperties says of names that match those patterns. */
+static enum st extra_unevaluated(struct object *o,
+                                 const struct schema_scope *scope,
+                                 unsigned mask, struct set *set, struct err *e)
+{
+    const struct json *rest = json_get(scope->owner, "unevaluatedProperties");
+    bool hit = !rest;
+    enum st st = ST_OK;
+
+    for (size_t i = 0; !st && !hit && i < scope->of.n; i++) {
+        st = add_matches(o, scope->of.of[i], mask, NULL, &hit, e);
+        hit |= evaluates_all(scope, scope->of.of[i]);
+    }
+    return st || hit ? st : set_add(o->s, set, rest, e);
+}
+
 /* What holds for names that match exactly the patterns in `mask`. */
 static enum st extra_set(struct object *o, unsigned mask, struct set *set,
                          struct err *e)
@@ -263,16 +334,14 @@ static enum st extra_set(struct object *o, unsigned mask, struct set *set,
 
     for (size_t i = 0; !st && i < o->c->n; i++) {
         const struct json *node = o->c->of[i];
-        const struct json *p = json_get(node, "patternProperties");
         const struct json *others = json_get(node, "additionalProperties");
         bool found = false;
 
-        for (p = p ? p->child : NULL; !st && p; p = p->next)
-            for (size_t k = 0; !st && k < o->n_patterns; k++)
-                if (mask >> k & 1 && text_same(o->patterns[k]->key, p->key)) {
-                    st = set_add(o->s, set, p, e);
-                    found = true;
-                }
+        if (scope_of(node)) {
+            st = extra_unevaluated(o, scope_of(node), mask, set, e);
+            continue;
+        }
+        st = add_matches(o, node, mask, set, &found, e);
         if (!st && !found && others)
             st = set_add(o->s, set, others, e);
     }

@@ -38,6 +38,23 @@ struct ways {
     size_t n;       /* 0: no value at all */
 };
 
+/*
+ * unevaluatedProperties and unevaluatedItems of one schema, on one way through
+ * it: a schema that we make, found among those of the way.
+ */
+struct schema_scope {
+    struct json node;         /* {}, with schema_scope_mark as key.s */
+    const struct json *owner; /* the schema that has the keywords */
+    struct conj of;           /* the way: what evaluates */
+};
+extern const char schema_scope_mark[]; /* schema_ways.c */
+
+/* NULL: an ordinary schema. */
+static inline const struct schema_scope *scope_of(const struct json *node)
+{
+    return node->key.s == schema_scope_mark ? (const void *)node : NULL;
+}
+
 /* Schemas that all hold; objects only. `none`: one of them was false. */
 struct set {
     const struct json **of; /* [n] */
@@ -84,6 +101,7 @@ struct schema_read {
     const struct json **ones; /* [n_ones] oneOf arrays that must be apart */
     size_t n_ones, cap_ones, next_one;
     size_t depth;             /* of schema_ways in itself */
+    size_t scopes;            /* schemas with unevaluated* that are open */
     int own_ids;              /* schemas below the root with an $id: 0 not
                                * looked, 1 none, 2 some */
 };

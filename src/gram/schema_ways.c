@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+const char schema_scope_mark[] = "scope";
+
 /* --- lists of ways -------------------------------------------------------- */
 
 static enum st add_way(struct schema_read *s, struct ways *to, size_t *cap,
@@ -92,9 +94,11 @@ static enum st add_ways(struct schema_read *s, struct ways *to, size_t *cap,
     return st;
 }
 
-/* *acc and one of a list of schemas hold. */
+/* *acc and one of a list of schemas hold. Within a schema that asks what was
+ * evaluated, each combination of them is a way of its own. */
 static enum st multiply_any(struct schema_read *s, struct ways *acc,
-                            const struct json *list, struct err *e)
+                            const struct json *list, bool combine,
+                            struct err *e)
 {
     struct ways sum = {.n = 0};
     size_t cap = 0;
@@ -104,6 +108,13 @@ static enum st multiply_any(struct schema_read *s, struct ways *acc,
         const struct ways *ways = NULL;
 
         st = schema_ways(s, m, &ways, e);
+        if (!st && combine) {
+            struct ways more = sum;
+
+            st = schema_multiply(s, &more, ways, e);
+            if (!st)
+                st = add_ways(s, &sum, &cap, &more, e);
+        }
         if (!st)
             st = add_ways(s, &sum, &cap, ways, e);
     }
@@ -156,37 +167,33 @@ static const struct json *made_required(struct schema_read *s,
 
     if (!first)
         return NULL;
-    first->next = more ? more->child : NULL;
+    first->next = more->child;
     return made(s, "required",
                 made_value(s, (struct json){.type = JSON_ARR, .child = first,
-                                            .n = 1 + (more ? more->n : 0)}));
+                                            .n = 1 + more->n}));
 }
 
-/* One member of dependentRequired, dependentSchemas or dependencies: the name
- * is not there, or it is and what depends on it holds. */
+/* One member of dependentRequired or dependencies: the name is not there, or it
+ * is and so are those that depend on it. */
 static enum st multiply_dependent(struct schema_read *s, struct ways *acc,
                                   const struct json *dep, struct err *e)
 {
-    bool names = dep->type == JSON_ARR;
     const struct json *no = made_absent(s, dep->key);
-    const struct json *yes = made_required(s, dep->key, names ? dep : NULL);
-    const struct ways *without = NULL, *with = NULL;
+    const struct json *yes = made_required(s, dep->key, dep);
+    const struct ways *ways = NULL;
     struct ways sum = {.n = 0};
     size_t cap = 0;
     enum st st;
 
     if (!no || !yes)
         return schema_nomem(e);
-    st = schema_ways(s, yes, &with, e);
+    st = schema_ways(s, yes, &ways, e);
     if (!st)
-        sum = *with;
-    if (!st && !names)
-        st = multiply_schema(s, &sum, dep, e);
-    cap = sum.n; /* it may be another's list: the next one makes a copy */
+        st = add_ways(s, &sum, &cap, ways, e);
     if (!st)
-        st = schema_ways(s, no, &without, e);
+        st = schema_ways(s, no, &ways, e);
     if (!st)
-        st = add_ways(s, &sum, &cap, without, e);
+        st = add_ways(s, &sum, &cap, ways, e);
     return st ? st : schema_multiply(s, acc, &sum, e);
 }
 
@@ -264,9 +271,13 @@ static enum st multiply_word(struct schema_read *s, struct ways *acc,
     if (text_is(k, "oneOf"))
         st = note_one_of(s, node, e);
     if (text_is(k, "oneOf") || text_is(k, "anyOf"))
-        return st ? st : multiply_any(s, acc, kv, e);
-    if (text_is(k, "dependentRequired") || text_is(k, "dependentSchemas") ||
-        text_is(k, "dependencies"))
+        return st ? st : multiply_any(s, acc, kv,
+                                      s->scopes && text_is(k, "anyOf"), e);
+    if (s->scopes && text_is(k, "if") && kv->type != JSON_BOOL)
+        return schema_refuse(s, ST_UNSUPPORTED, node, "if", e,
+                             "not supported inside a schema with "
+                             "unevaluatedProperties or unevaluatedItems");
+    if (text_is(k, "dependentRequired") || text_is(k, "dependencies"))
         return multiply_dependents(s, acc, kv, e);
     if (cond && cond->type == JSON_BOOL &&
         text_is(k, cond->boolean ? "then" : "else"))
@@ -276,17 +287,48 @@ static enum st multiply_word(struct schema_read *s, struct ways *acc,
     return ST_OK;
 }
 
-static enum st read_ways(struct schema_read *s, const struct json *node,
-                         struct ways *out, struct err *e)
+static bool asks(const struct json *node, const char *word)
+{
+    const struct json *v = json_get(node, word);
+
+    return v && !(v->type == JSON_BOOL && v->boolean);
+}
+
+/* What unevaluated* of a schema means on each way through it. */
+static enum st add_scopes(struct schema_read *s, const struct json *node,
+                          struct ways *ways, struct err *e)
+{
+    struct way *p = arena_array(&s->arena, ways->n + 1, sizeof(*p));
+
+    if (!p)
+        return schema_nomem(e);
+    for (size_t i = 0; i < ways->n; i++) {
+        size_t n = ways->p[i].c.n;
+        struct schema_scope *scope = arena_alloc(&s->arena, sizeof(*scope));
+        const struct json **of = arena_array(&s->arena, n + 1, sizeof(*of));
+
+        if (!scope || !of)
+            return schema_nomem(e);
+        *scope = (struct schema_scope){
+            .node = {.type = JSON_OBJ, .key = {schema_scope_mark, 0}},
+            .owner = node,
+            .of = ways->p[i].c,
+        };
+        if (n)
+            memcpy(of, ways->p[i].c.of, n * sizeof(*of));
+        of[n] = &scope->node;
+        p[i] = (struct way){.c = {of, n + 1}, .kinds = ways->p[i].kinds};
+    }
+    ways->p = p;
+    return schema_work(s, 4 * ways->n, e);
+}
+
+static enum st read_words(struct schema_read *s, const struct json *node,
+                          struct ways *out, struct err *e)
 {
     bool itself = schema_says_itself(node);
-    enum st st = schema_check(s, node, e);
+    enum st st = ST_OK;
 
-    out->p = arena_alloc(&s->arena, sizeof(*out->p));
-    if (!out->p)
-        return st ? st : schema_nomem(e);
-    out->p[0] = (struct way){.kinds = KIND_ALL};
-    out->n = 1;
     for (const struct json *kv = node->child; !st && kv; kv = kv->next) {
         if (itself && text_is(kv->key, "properties")) {
             st = multiply_self(s, out, node, e);
@@ -298,12 +340,33 @@ static enum st read_ways(struct schema_read *s, const struct json *node,
     return !st && itself ? multiply_self(s, out, node, e) : st;
 }
 
+static enum st read_ways(struct schema_read *s, const struct json *node,
+                         struct ways *out, struct err *e)
+{
+    bool asking = asks(node, "unevaluatedProperties") ||
+                  asks(node, "unevaluatedItems");
+    enum st st = schema_check(s, node, e);
+
+    out->p = arena_alloc(&s->arena, sizeof(*out->p));
+    if (!out->p)
+        return st ? st : schema_nomem(e);
+    out->p[0] = (struct way){.kinds = KIND_ALL};
+    out->n = 1;
+    s->scopes += asking;
+    if (!st)
+        st = read_words(s, node, out, e);
+    s->scopes -= asking;
+    return !st && asking ? add_scopes(s, node, out, e) : st;
+}
+
 enum st schema_ways(struct schema_read *s, const struct json *node,
                     const struct ways **out, struct err *e)
 {
     static const struct way all = {.kinds = KIND_ALL};
     static const struct ways every = {(struct way *)&all, 1};
     static const struct ways none = {NULL, 0};
+    /* Within a scope, anyOf has more ways. */
+    const void *key[2] = {node, s->scopes ? node : NULL};
     struct schema_known *known;
     struct ways ways = {.n = 0};
     uint32_t *at;
@@ -315,7 +378,7 @@ enum st schema_ways(struct schema_read *s, const struct json *node,
         *out = node->boolean ? &every : &none;
         return ST_OK;
     }
-    at = schema_map_at(s, &s->known_at, &node, sizeof(node));
+    at = schema_map_at(s, &s->known_at, key, sizeof(key));
     known = schema_room(s, s->known, s->n_known, &s->cap_known,
                         sizeof(*known));
     if (!at || !known)

@@ -52,9 +52,9 @@ static const struct word words[] = {
     {"contentSchema", WORD_SAYS, IS_ANY, false},
     {"default", WORD_SAYS, IS_ANY, false},
     {"definitions", WORD_SAYS, IS_MAP, false},
-    {"dependencies", WORD_READ, IS_DEPENDS, false},
+    {"dependencies", WORD_REFUSED, IS_DEPENDS, false},
     {"dependentRequired", WORD_READ, IS_NEEDS, false},
-    {"dependentSchemas", WORD_READ, IS_MAP, false},
+    {"dependentSchemas", WORD_REFUSED, IS_MAP, false},
     {"deprecated", WORD_SAYS, IS_ANY, false},
     {"description", WORD_SAYS, IS_ANY, false},
     {"else", WORD_REFUSED, IS_SCHEMA, false},
@@ -89,8 +89,8 @@ static const struct word words[] = {
     {"then", WORD_REFUSED, IS_SCHEMA, false},
     {"title", WORD_SAYS, IS_ANY, false},
     {"type", WORD_READ, IS_TYPE, true},
-    {"unevaluatedItems", WORD_REFUSED, IS_SCHEMA, false},
-    {"unevaluatedProperties", WORD_REFUSED, IS_SCHEMA, false},
+    {"unevaluatedItems", WORD_READ, IS_SCHEMA, true},
+    {"unevaluatedProperties", WORD_READ, IS_SCHEMA, true},
     {"uniqueItems", WORD_REFUSED, IS_BOOL, false},
     {"writeOnly", WORD_SAYS, IS_ANY, false},
 };
@@ -381,13 +381,20 @@ static bool harmless(const struct json *node, const struct json *kv)
     }
     if (text_is(k, "minContains") || text_is(k, "maxContains"))
         return !json_get(node, "contains");
-    if (text_is(k, "unevaluatedItems") || text_is(k, "unevaluatedProperties"))
-        return is_true(kv);
     if (text_is(k, "additionalItems"))
         return !json_get(node, "items") ||
                json_get(node, "items")->type != JSON_ARR;
     if (text_is(k, "propertyNames"))
         return is_true(kv);
+    if (text_is(k, "dependentSchemas"))
+        return !kv->n;
+    if (text_is(k, "dependencies")) {
+        const struct json *d = kv->child;
+
+        while (d && d->type == JSON_ARR)
+            d = d->next;
+        return !d;
+    }
     return false;
 }
 
