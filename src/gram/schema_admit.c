@@ -269,6 +269,28 @@ static enum st admit_members(struct schema_read *s, const struct conj *c,
     return st;
 }
 
+/* Are enough of the items what the array must contain? */
+static enum st admit_contains(struct schema_read *s, const struct conj *c,
+                              const struct json *value, bool *yes,
+                              struct err *e)
+{
+    const struct json *of = NULL;
+    struct set set = {.n = 0};
+    uint32_t want = 0, got = 0;
+    enum st st = schema_contains(s, c, &of, &want, e);
+
+    if (!st && of)
+        st = set_add(s, &set, of, e);
+    for (const struct json *v = value->child; !st && of && v; v = v->next) {
+        bool hit = false;
+
+        st = schema_set_admit(s, &set, v, &hit, e);
+        got += hit;
+    }
+    *yes = got >= want;
+    return st;
+}
+
 static bool count_fits(const struct json *node, const char *min,
                        const char *max, size_t n)
 {
@@ -308,6 +330,10 @@ static enum st admit(struct schema_read *s, const struct conj *c,
         if (*yes && node != skip)
             st = in_enum(s, node, value, yes, e);
     }
+    if (st || !*yes)
+        return st;
+    if (kind == KIND_ARR)
+        st = admit_contains(s, c, value, yes, e);
     if (st || !*yes)
         return st;
     if (kind & (KIND_OBJ | KIND_ARR))

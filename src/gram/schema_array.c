@@ -1,6 +1,8 @@
 #include "config.h"
 #include "gram/schema_way.h"
 
+#define MATCHES_MAX 64 /* items that `contains` asks for */
+#define PREFIX_MAX 32  /* places beside it */
 #define WRITTEN_OUT 8 /* places of items without bounds of their own that are
                        * written one by one, for want of a counter */
 
@@ -25,7 +27,6 @@ static const struct json *item_of(const struct json *node, size_t at)
 
     if (scope_of(node))
         return unevaluated(scope_of(node), at);
-
     if (!prefix || at >= prefix->n)
         return json_get(node, "items");
     prefix = prefix->child;
@@ -48,13 +49,42 @@ enum st schema_item_set(struct schema_read *s, const struct conj *c, size_t at,
     return st;
 }
 
+enum st schema_contains(struct schema_read *s, const struct conj *c,
+                        const struct json **of, uint32_t *n, struct err *e)
+{
+    enum st st = ST_OK;
+
+    *of = NULL;
+    *n = 0;
+    for (size_t i = 0; !st && i < c->n; i++) {
+        const struct json *contains = json_get(c->of[i], "contains");
+        uint32_t min = 1;
+
+        if (contains)
+            st = schema_count(s, c->of[i], "minContains", &min, e);
+        if (st || !contains || !min)
+            continue;
+        if (*of || min > MATCHES_MAX)
+            return schema_refuse(s, ST_UNSUPPORTED, c->of[i], "contains", e,
+                                 "one of them for one array, at most %d "
+                                 "times, is supported", MATCHES_MAX);
+        *of = contains;
+        *n = min;
+    }
+    return st;
+}
+
 struct array {
     struct schema_read *s;
     const struct conj *c;
     uint32_t min, max;
-    size_t prefix;       /* places that differ, then all are `rest` */
+    size_t prefix;      /* places that differ, then all are alike */
+    size_t n;           /* places that are written one by one */
+    bool rest;          /* there may be more */
     bool counted;
-    const struct gx **x; /* [prefix + 1] items, the last those behind */
+    struct set *sets;   /* [prefix + 1] items, the last those behind */
+    const struct json *contains; /* what `matches` of the items are */
+    uint32_t matches;
 };
 
 static enum st read_bounds(struct array *a, struct err *e)
@@ -79,20 +109,21 @@ static enum st read_bounds(struct array *a, struct err *e)
 
 /* Sets of the items, one per place; a place where nothing may be ends the
  * array. */
-static enum st read_items(struct array *a, struct set **out, struct err *e)
+static enum st read_items(struct array *a, struct err *e)
 {
-    struct set *sets = arena_array(&a->s->arena, a->prefix + 1, sizeof(*sets));
-    enum st st = sets ? ST_OK : schema_nomem(e);
+    enum st st = ST_OK;
 
-    *out = sets;
+    a->sets = arena_array(&a->s->arena, a->prefix + 1, sizeof(*a->sets));
+    if (!a->sets)
+        return schema_nomem(e);
     for (size_t i = 0; !st && i <= a->prefix; i++) {
-        st = schema_item_set(a->s, a->c, i, &sets[i], e);
-        if (!st && sets[i].none) {
+        st = schema_item_set(a->s, a->c, i, &a->sets[i], e);
+        if (!st && a->sets[i].none) {
             a->max = a->max < i ? a->max : (uint32_t)i;
             break;
         }
     }
-    return st;
+    return st ? st : schema_contains(a->s, a->c, &a->contains, &a->matches, e);
 }
 
 /* How many places are written one by one. */
@@ -102,7 +133,8 @@ static size_t places(const struct array *a)
 
     if (a->max != GX_MANY && a->max <= a->prefix)
         return a->max;
-    return most > a->prefix && most <= WRITTEN_OUT ? most : a->prefix;
+    return most > a->prefix && most <= WRITTEN_OUT && !a->matches ? most
+                                                                  : a->prefix;
 }
 
 static const struct gx *comma(struct gxs *w)
@@ -111,35 +143,97 @@ static const struct gx *comma(struct gxs *w)
                                                  gx_space(w)}, 3);
 }
 
-/* Items from the place n on, and what must be between. */
-static const struct gx *items(struct array *a, const struct set *sets,
-                              size_t n, bool rest, enum st *st, struct err *e)
+/* The item at one place; `match`: it is what the array contains, too. */
+static enum st item(struct array *a, size_t at, bool match,
+                    const struct gx **out, struct err *e)
+{
+    const struct set *set = &a->sets[at < a->prefix ? at : a->prefix];
+    struct set both = {.none = set->none};
+    enum st st = ST_OK;
+
+    if (!match)
+        return schema_set_value(a->s, set, a->counted, out, e);
+    for (size_t i = 0; !st && i < set->n; i++)
+        st = set_add(a->s, &both, set->of[i], e);
+    if (!st)
+        st = set_add(a->s, &both, a->contains, e);
+    return st ? st : schema_set_value(a->s, &both, a->counted, out, e);
+}
+
+/* Items from the place a->n on, `left` of them matches; each behind a comma,
+ * but for the very first. */
+static enum st rest(struct array *a, uint32_t left, const struct gx **out,
+                    struct err *e)
 {
     struct gxs *w = a->s->w;
-    const struct gx *x = gx_empty(w), *one = NULL;
+    const struct gx *one = gx_none(w), *hit = gx_none(w), *more, *x;
+    enum st st = ST_OK;
 
-    if (rest) {
-        *st = schema_set_value(a->s, &sets[a->prefix], a->counted, &one, e);
-        if (*st)
-            return x;
-        x = gx_star(w, gx_seq(w, comma(w), one));
-        if (!n) {
-            x = gx_seq(w, one, x);
-            return a->min && !a->counted ? x : gx_opt(w, x);
-        }
-    }
-    for (size_t i = n; !*st && i > 0; i--) {
-        size_t at = i - 1 < a->prefix ? i - 1 : a->prefix;
+    *out = left ? gx_none(w) : gx_empty(w);
+    if (!a->rest)
+        return ST_OK;
+    st = item(a, a->prefix, false, &one, e);
+    if (!st && left)
+        st = item(a, a->prefix, true, &hit, e);
+    more = gx_star(w, gx_seq(w, comma(w), one));
+    x = more;
+    for (uint32_t i = a->n ? 0 : 1; i < left; i++)
+        x = gx_seqn(w, (const struct gx *const[]){more, comma(w), hit, x}, 4);
+    if (!a->n && left)
+        x = gx_seqn(w, (const struct gx *const[]){
+            gx_opt(w, gx_seqn(w, (const struct gx *const[]){
+                one, more, comma(w)}, 3)), hit, x}, 3);
+    else if (!a->n)
+        x = gx_opt(w, gx_seq(w, one, x));
+    *out = x;
+    return st;
+}
 
-        *st = schema_set_value(a->s, &sets[at], a->counted, &one, e);
-        if (*st)
+/* Items from the place `at` on, `left` of them matches. Recursion: over the
+ * places of prefixItems, for arrays with `contains` only. */
+static enum st matches(struct array *a, size_t at, uint32_t left,
+                       const struct gx **out, struct err *e)
+{
+    struct gxs *w = a->s->w;
+    const struct gx *one = gx_none(w), *tail = gx_none(w), *x;
+    enum st st;
+
+    if (at == a->n)
+        return rest(a, left, out, e);
+    *out = gx_none(w);
+    st = item(a, at, false, &one, e);
+    if (!st)
+        st = matches(a, at + 1, left, &tail, e);
+    x = gx_seq(w, one, tail);
+    if (!st && left)
+        st = item(a, at, true, &one, e);
+    if (!st && left)
+        st = matches(a, at + 1, left - 1, &tail, e);
+    if (left)
+        x = gx_alt(w, x, gx_seq(w, one, tail));
+    if (at)
+        x = gx_seq(w, comma(w), x);
+    *out = left || at < a->min ? x : gx_opt(w, x);
+    return st ? st : schema_work(a->s, 1, e);
+}
+
+/* All items, where none is to be a match. */
+static enum st items(struct array *a, const struct gx **out, struct err *e)
+{
+    struct gxs *w = a->s->w;
+    const struct gx *x = NULL, *one = NULL;
+    enum st st = rest(a, 0, &x, e);
+
+    for (size_t i = a->n; !st && i > 0; i--) {
+        st = item(a, i - 1, false, &one, e);
+        if (st)
             break;
-        one = i > 1 ? gx_seq(w, comma(w), one) : one;
-        x = gx_seq(w, one, x);
+        x = gx_seq(w, i > 1 ? gx_seq(w, comma(w), one) : one, x);
         if (i > a->min)
             x = gx_opt(w, x);
     }
-    return x;
+    *out = x;
+    return st;
 }
 
 enum st schema_array(struct schema_read *s, const struct conj *c,
@@ -147,22 +241,22 @@ enum st schema_array(struct schema_read *s, const struct conj *c,
 {
     struct gxs *w = s->w;
     struct array a = {.s = s, .c = c, .max = GX_MANY};
-    struct set *sets = NULL;
-    const struct gx *x;
-    size_t n;
-    bool rest;
+    const struct gx *x = NULL;
     int rule;
     enum st st = read_bounds(&a, e);
 
     *out = gx_none(w);
     if (!st)
-        st = read_items(&a, &sets, e);
+        st = read_items(&a, e);
     if (st || a.min > a.max)
         return st;
-    n = places(&a);
-    rest = a.max > n;
-    a.counted = rest && (a.max != GX_MANY || a.min > n);
-    x = items(&a, sets, n, rest, &st, e);
+    a.n = places(&a);
+    a.rest = a.max > a.n;
+    a.counted = a.rest && (a.max != GX_MANY || a.min > a.n);
+    if (a.matches && a.n > PREFIX_MAX)
+        return schema_refuse(s, ST_LIMIT, a.contains, "contains", e,
+                             "at most %d prefixItems beside it", PREFIX_MAX);
+    st = a.matches ? matches(&a, 0, a.matches, &x, e) : items(&a, &x, e);
     if (st)
         return st;
     x = gx_seqn(w, (const struct gx *const[]){gx_lit(w, "["), gx_space(w), x,

@@ -146,9 +146,15 @@ static enum st add_member(struct schema_read *s, const struct json *node,
 enum st schema_member_set(struct schema_read *s, const struct conj *c,
                           struct text name, struct set *out, struct err *e)
 {
-    enum st st = ST_OK;
+    const struct json text = {.type = JSON_STR, .str = name};
+    struct set names = {.n = 0};
+    bool yes = true;
+    enum st st = schema_names_set(s, c, &names, e);
 
-    for (size_t i = 0; !st && i < c->n; i++)
+    if (!st && (names.n || names.none))
+        st = schema_set_admit(s, &names, &text, &yes, e);
+    out->none |= !yes;
+    for (size_t i = 0; !st && yes && i < c->n; i++)
         st = add_member(s, c->of[i], name, out, e);
     return st;
 }
@@ -169,6 +175,7 @@ struct object {
     struct schema_map at; /* name to 1 + its place */
     bool counted;
     uint32_t min, max;
+    const struct gx *names; /* that propertyNames allows; NULL: any */
     const struct gx *extra; /* a name that is not declared and its value */
     bool impossible;        /* a required name must not be there */
     const struct json *patterns[SCHEMA_PATTERNS_MAX];
@@ -353,7 +360,8 @@ static enum st extra_names(struct object *o, unsigned mask,
                            const struct gx **out, struct err *e)
 {
     struct gxs *w = o->s->w;
-    const struct gx *x = gx_any_text(w, GX_JSON), *match = NULL;
+    const struct gx *x = o->names ? o->names : gx_any_text(w, GX_JSON);
+    const struct gx *match = NULL;
     const struct gx **declared = arena_array(&o->s->arena, o->n + 1,
                                              sizeof(*declared));
     enum st st = declared ? ST_OK : schema_nomem(e);
@@ -375,9 +383,14 @@ static enum st extra_names(struct object *o, unsigned mask,
 static enum st write_extra(struct object *o, struct err *e)
 {
     struct gxs *w = o->s->w;
+    struct set allowed = {.n = 0};
     enum st st = read_patterns(o, e);
 
     o->extra = gx_none(w);
+    if (!st)
+        st = schema_names_set(o->s, o->c, &allowed, e);
+    if (!st)
+        st = schema_names(o->s, &allowed, &o->names, e);
     for (unsigned mask = 0; !st && mask < 1u << o->n_patterns; mask++) {
         const struct gx *names = NULL, *value = NULL;
         struct set set = {.n = 0};

@@ -106,7 +106,7 @@ struct schema_read {
                                * looked, 1 none, 2 some */
 };
 
-/* --- schema.c ------------------------------------------------------------- */
+/* --- schema.c ------------------------------------------------------------ */
 
 void schema_read_init(struct schema_read *s, struct gxs *w,
                       const struct json *root);
@@ -134,7 +134,7 @@ enum st schema_set_value(struct schema_read *s, const struct set *set,
 uint32_t *schema_map_at(struct schema_read *s, struct schema_map *m,
                         const void *key, size_t n);
 
-/* --- schema_words.c ------------------------------------------------------- */
+/* --- schema_words.c ------------------------------------------------------ */
 
 /* Every keyword of one schema: has it the shape that it must have, and do we
  * support what it says? */
@@ -148,13 +148,13 @@ unsigned schema_kind_of(const struct json *value);
 /* What the `type` of a schema leaves. */
 unsigned schema_type_kinds(const struct json *node);
 
-/* --- schema_ref.c --------------------------------------------------------- */
+/* --- schema_ref.c -------------------------------------------------------- */
 
 /* What the $ref of a schema points at. */
 enum st schema_ref(struct schema_read *s, const struct json *node,
                    const struct json **out, struct err *e) MUST_CHECK;
 
-/* --- schema_ways.c -------------------------------------------------------- */
+/* --- schema_ways.c ------------------------------------------------------- */
 
 enum st schema_ways(struct schema_read *s, const struct json *node,
                     const struct ways **out, struct err *e) MUST_CHECK;
@@ -164,7 +164,7 @@ enum st schema_set_ways(struct schema_read *s, const struct set *set,
 enum st schema_multiply(struct schema_read *s, struct ways *acc,
                         const struct ways *b, struct err *e) MUST_CHECK;
 
-/* --- schema_admit.c: values themselves ------------------------------------ */
+/* --- schema_admit.c: values themselves ----------------------------------- */
 
 /* Equal as JSON values: numbers by value, objects without order. */
 bool schema_same(const struct json *a, const struct json *b);
@@ -185,14 +185,14 @@ enum st schema_candidates(struct schema_read *s, const struct conj *c,
                           bool *has, const struct json ***out, size_t *n,
                           struct err *e) MUST_CHECK;
 
-/* --- schema_apart.c ------------------------------------------------------- */
+/* --- schema_apart.c ------------------------------------------------------ */
 
 /* The alternatives of a oneOf that was met: ST_UNSUPPORTED unless each pair
  * is seen to exclude one another. `node` has the oneOf. */
 enum st schema_one_of(struct schema_read *s, const struct json *node,
                       struct err *e) MUST_CHECK;
 
-/* --- schema_object.c ------------------------------------------------------ */
+/* --- schema_object.c ----------------------------------------------------- */
 
 /* The pattern of patternProperties that `pattern` is a member of, as names
  * that it finds something in, written in GX_JSON; in the workshop w. */
@@ -206,5 +206,19 @@ enum st schema_member_set(struct schema_read *s, const struct conj *c,
 /* ... and about the item at one place of an array: schema_array.c */
 enum st schema_item_set(struct schema_read *s, const struct conj *c, size_t at,
                         struct set *out, struct err *e) MUST_CHECK;
+/* What *n items at least must be; *of NULL: nothing. */
+enum st schema_contains(struct schema_read *s, const struct conj *c,
+                        const struct json **of, uint32_t *n, struct err *e)
+    MUST_CHECK;
+
+/* --- schema_names.c ------------------------------------------------------- */
+
+/* propertyNames of all of c, as a set of schemas. */
+enum st schema_names_set(struct schema_read *s, const struct conj *c,
+                         struct set *out, struct err *e) MUST_CHECK;
+/* The strings that a set allows, written in GX_JSON, without quotes; regular.
+ * NULL: any. */
+enum st schema_names(struct schema_read *s, const struct set *set,
+                     const struct gx **out, struct err *e) MUST_CHECK;
 
 #endif

@@ -303,7 +303,8 @@ static enum st add_scopes(struct schema_read *s, const struct json *node,
     if (!p)
         return schema_nomem(e);
     for (size_t i = 0; i < ways->n; i++) {
-        size_t n = ways->p[i].c.n;
+        const struct conj *c = &ways->p[i].c;
+        size_t n = c->n;
         struct schema_scope *scope = arena_alloc(&s->arena, sizeof(*scope));
         const struct json **of = arena_array(&s->arena, n + 1, sizeof(*of));
 
@@ -312,10 +313,15 @@ static enum st add_scopes(struct schema_read *s, const struct json *node,
         *scope = (struct schema_scope){
             .node = {.type = JSON_OBJ, .key = {schema_scope_mark, 0}},
             .owner = node,
-            .of = ways->p[i].c,
+            .of = *c,
         };
-        if (n)
-            memcpy(of, ways->p[i].c.of, n * sizeof(*of));
+        for (size_t k = 0; k < n; k++) {
+            of[k] = c->of[k];
+            if (asks(node, "unevaluatedItems") && json_get(of[k], "contains"))
+                return schema_refuse(s, ST_UNSUPPORTED, of[k], "contains", e,
+                                     "not supported inside a schema with "
+                                     "unevaluatedItems");
+        }
         of[n] = &scope->node;
         p[i] = (struct way){.c = {of, n + 1}, .kinds = ways->p[i].kinds};
     }

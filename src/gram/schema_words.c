@@ -46,7 +46,7 @@ static const struct word words[] = {
     {"allOf", WORD_READ, IS_SCHEMAS, false},
     {"anyOf", WORD_READ, IS_SCHEMAS, false},
     {"const", WORD_READ, IS_ANY, true},
-    {"contains", WORD_REFUSED, IS_SCHEMA, false},
+    {"contains", WORD_READ, IS_SCHEMA, true},
     {"contentEncoding", WORD_SAYS, IS_ANY, false},
     {"contentMediaType", WORD_SAYS, IS_ANY, false},
     {"contentSchema", WORD_SAYS, IS_ANY, false},
@@ -71,7 +71,7 @@ static const struct word words[] = {
     {"maxLength", WORD_READ, IS_COUNT, true},
     {"maxProperties", WORD_READ, IS_COUNT, true},
     {"maximum", WORD_READ, IS_NUMBER, true},
-    {"minContains", WORD_REFUSED, IS_COUNT, false},
+    {"minContains", WORD_READ, IS_COUNT, false},
     {"minItems", WORD_READ, IS_COUNT, true},
     {"minLength", WORD_READ, IS_COUNT, true},
     {"minProperties", WORD_READ, IS_COUNT, true},
@@ -83,7 +83,7 @@ static const struct word words[] = {
     {"patternProperties", WORD_READ, IS_MAP, true},
     {"prefixItems", WORD_READ, IS_SCHEMAS, true},
     {"properties", WORD_READ, IS_MAP, true},
-    {"propertyNames", WORD_REFUSED, IS_SCHEMA, true},
+    {"propertyNames", WORD_READ, IS_SCHEMA, true},
     {"readOnly", WORD_SAYS, IS_ANY, false},
     {"required", WORD_READ, IS_NAMES, true},
     {"then", WORD_REFUSED, IS_SCHEMA, false},
@@ -379,13 +379,11 @@ static bool harmless(const struct json *node, const struct json *kv)
 
         return !c || c->type == JSON_BOOL;
     }
-    if (text_is(k, "minContains") || text_is(k, "maxContains"))
+    if (text_is(k, "maxContains"))
         return !json_get(node, "contains");
     if (text_is(k, "additionalItems"))
         return !json_get(node, "items") ||
                json_get(node, "items")->type != JSON_ARR;
-    if (text_is(k, "propertyNames"))
-        return is_true(kv);
     if (text_is(k, "dependentSchemas"))
         return !kv->n;
     if (text_is(k, "dependencies")) {
