@@ -256,6 +256,10 @@ t_unit_chat_jinja_lib_LDADD = $(P_LIBS) $(P_LDLIBS)
 # chat: formats that are templates
 unit_tests += t/unit/chat_jinja_format
 t_unit_chat_jinja_format_LDADD = $(P_LIBS) $(P_LDLIBS)
+# how calls are written, as data
+unit_tests += t/unit/chat_callform t/unit/api_callgram
+t_unit_api_callgram_LDADD = $(P_LIBS) $(P_LDLIBS)
+t_unit_chat_callform_LDADD = $(P_LIBS) $(P_LDLIBS)
 EXTRA_PROGRAMS += t/bench/render
 t_bench_render_LDADD = $(P_LIBS) $(P_LDLIBS)
 fuzz_tests += t/fuzz/jinja_format

@@ -227,6 +227,7 @@ enum st body_tools(struct body_parse *p)
 
     r->tool_choice = TOOLS_AUTO;
     r->parallel_calls = !parallel || parallel->boolean;
+    r->parallel_asked = parallel && parallel->boolean;
     if (list) {
         st = body_tool_list(p, list, "tools");
         if (st)

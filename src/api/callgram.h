@@ -12,11 +12,15 @@
 
 /*
  * The rule of an answer that is one or several calls and nothing else: of any
- * offered tool, or of b->chat.tool_named; one, unless b->chat.parallel_calls.
+ * offered tool, or of b->chat.tool_named; one, unless b->chat.parallel_asked.
+ * Parameters that say nothing of further ones have none.
  * What the rule matches is read by the format's dialect as exactly these
  * calls, with arguments that fit the schemas.
- * Errors: ST_INVALID with the field (tools[i].function.parameters, or
- * tool_choice when the format has no form of calls), ST_LIMIT.
+ * Whoever reads such an answer does it with tools_forced (chat/tools.h).
+ * What b borrows stays until gram_compile is over.
+ * Errors: ST_INVALID or ST_UNSUPPORTED with the field
+ * (tools[i].function.parameters, or tool_choice when the format has no form of
+ * calls), ST_LIMIT.
  */
 enum st callgram_rule(int *rule, struct gxs *w, const struct format *f,
                       const struct body *b, struct err *e) MUST_CHECK;

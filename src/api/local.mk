@@ -17,6 +17,8 @@ libp_api_a_SOURCES = \
 	src/api/exchange.c src/api/run.c src/api/run.h \
 	src/api/chat.c src/api/prompts.c src/api/prompts.h \
 	src/api/guides.c src/api/guides.h \
+	src/api/callgram.c src/api/callgram.h \
+	src/api/calltext.c src/api/calltext.h \
 	src/api/pump.c src/api/figures.c src/api/figures.h \
 	src/api/quota.c src/api/quota.h \
 	src/api/emit.c src/api/emit.h src/api/emit_chat.c src/api/emit_text.c \

@@ -370,9 +370,35 @@ static void end(void *state, bool ended, struct dialect_out *o)
     t->where = OUTSIDE;
 }
 
+#define LIST_CALL "{\"name\": \""
+
+static const struct callform forms[] = {
+    {
+        .lead = "",
+        .open = "[TOOL_CALLS][" LIST_CALL,
+        .head = "\", \"arguments\": ",
+        .next = "}, " LIST_CALL,
+        .close = "}]",
+        .name = CALLNAME_JSON,
+        .never = "",
+    },
+    {
+        .tell = "[ARGS]",
+        .lead = "",
+        .open = "[TOOL_CALLS]",
+        .head = "[ARGS]",
+        .next = "[TOOL_CALLS]",
+        .close = "",
+        .name = CALLNAME_PLAIN,
+        .never = " \t\n\v\f\r{[",
+    },
+};
+
 const struct dialect dialect_mistral = {
     .name = "mistral",
     .markers = markers,
+    .forms = forms,
+    .n_forms = sizeof(forms) / sizeof(forms[0]),
     .native_ids = true,
     .id_form = CALL_ID_SHORT,
     .open = open_state,

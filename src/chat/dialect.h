@@ -15,6 +15,7 @@
 #ifndef CHAT_DIALECT_H
 #define CHAT_DIALECT_H
 
+#include "chat/callform.h"
 #include "chat/calls.h"
 #include "chat/tools.h"
 
@@ -39,6 +40,8 @@ struct dialect {
     bool channels;              /* reads reasoning itself */
     bool native_ids;            /* calls carry ids that the model wrote */
     enum call_id_form id_form;
+    const struct callform *forms; /* [n_forms] the usual one first */
+    size_t n_forms;
     /* NULL when out of memory. */
     void *(*open)(const struct dialect_config *c);
     /* k indexes `markers`. */

@@ -6,6 +6,7 @@
 #include "chat/argwrite.h"
 #include "chat/dialect.h"
 #include "chat/dsml_int.h"
+#include "chat/jsonscan.h"
 #include "chat/jsontext.h"
 
 enum { M_TAG, M_EOS };
@@ -29,6 +30,8 @@ struct dsml_reply {
     enum value value;
     unsigned kinds;         /* of V_TYPED */
     struct buf held;        /* a value that waits for its end */
+    struct jsonscan js;     /* of a V_JSON, up to js_at */
+    size_t js_at;
     bool done;
 };
 
@@ -109,6 +112,8 @@ static void open_parameter(struct dsml_reply *d)
     end_value(d);
     d->place = AT_VALUE;
     d->value = V_DROPPED;
+    jsonscan_init(&d->js);
+    d->js_at = 0;
     if (!d->call || !key.s || !argwrite_key(&d->args, key.s, key.n))
         return;
     d->kinds = string.s ? 0
@@ -124,11 +129,18 @@ static void open_parameter(struct dsml_reply *d)
     }
 }
 
+/* The block of calls; published templates have other words for it. */
+static bool is_block(struct text name)
+{
+    return text_is(name, "calls") || text_is(name, "tool_calls") ||
+           text_is(name, "function_calls");
+}
+
 static void take_tag(struct dsml_reply *d, struct dialect_out *o)
 {
     struct text name = tag_name(&d->header);
 
-    if (text_is(name, "calls")) {
+    if (is_block(name)) {
         d->in_calls = !d->closing;
         end_call(d);
     } else if (text_is(name, "invoke")) {
@@ -224,16 +236,31 @@ static void open_header(struct dsml_reply *d, struct dialect_out *o)
     d->in_header = true;
 }
 
+/* A tag that is spelled in a string of JSON that was forced is part of it. */
+static bool in_string(struct dsml_reply *d)
+{
+    if (d->in_header || d->place != AT_VALUE || d->value != V_JSON ||
+        !tools_are_forced(d->tools))
+        return false;
+    jsonscan_until(&d->js, d->held.p, d->held.n, '\0', &d->js_at);
+    return d->js.in_string;
+}
+
 static void on_marker(void *state, int k, struct dialect_out *o)
 {
     struct dsml_reply *d = state;
 
     if (d->done)
         return;
-    if (k == M_TAG)
+    if (in_string(d)) {
+        buf_add(&d->held, d->hold.n ? d->hold.p : "", d->hold.n);
+        buf_puts(&d->held, markers[k]);
+        buf_clear(&d->hold);
+    } else if (k == M_TAG) {
         open_header(d, o);
-    else
+    } else {
         o->done = true;
+    }
 }
 
 /* --- life ---------------------------------------------------------------- */
@@ -275,9 +302,27 @@ static void free_state(void *state)
     free(d);
 }
 
+#define INVOKE "<" DSML_TAG " invoke name=\""
+
+static const struct callform form = {
+    .lead = "\n\n",
+    .open = "<" DSML_TAG " calls>\n" INVOKE,
+    .head = "\">\n",
+    .next = "</" DSML_TAG " invoke>\n" INVOKE,
+    .close = "</" DSML_TAG " invoke>\n</" DSML_TAG " calls>",
+    .name = CALLNAME_PLAIN,
+    .never = "\">",
+    .param = "<" DSML_TAG " parameter name=\"",
+    .raw = "\" string=\"true\">",
+    .json = "\" string=\"false\">",
+    .end = "</" DSML_TAG " parameter>\n",
+};
+
 const struct dialect dialect_dsml = {
     .name = "dsml",
     .markers = markers,
+    .forms = &form,
+    .n_forms = 1,
     .id_form = CALL_ID_LONG,
     .open = open_state,
     .marker = on_marker,

@@ -161,6 +161,20 @@ const struct dialect *format_dialect(const struct format *f)
     return f->dialect;
 }
 
+const struct callform *format_callform(const struct format *f)
+{
+    return f->callform || !f->dialect ? f->callform : f->dialect->forms;
+}
+
+int32_t format_mark_id(const struct format *f, int k)
+{
+    for (int i = 0; f->dialect && f->dialect->markers[i]; i++)
+        if (i == k)
+            return f->tok ? format_marker_id(f->tok, f->dialect->markers[k])
+                          : -1;
+    return -1;
+}
+
 bool format_strict_end(const struct format *f)
 {
     return f->strict_end;

@@ -107,6 +107,11 @@ enum st format_think_cut(const struct format *f, struct text sentence,
                          struct ids *out, struct err *e) MUST_CHECK;
 /* How the model writes calls; NULL: it cannot, replies are plain. */
 const struct dialect *format_dialect(const struct format *f);
+/* The same as data, in the model's own form; NULL when it cannot. */
+const struct callform *format_callform(const struct format *f);
+/* The token of the dialect's marker k; -1: it is spelled, or there is no such
+ * marker. */
+int32_t format_mark_id(const struct format *f, int k);
 /* Does any control token that the dialect does not own end the turn? */
 bool format_strict_end(const struct format *f);
 

@@ -36,6 +36,7 @@ struct format {
                                  * answer; markup. n = 0: see kind->think */
     const struct tok *tok;      /* borrowed; NULL: no vocabulary */
     const struct dialect *dialect;
+    const struct callform *callform; /* NULL: the dialect's usual one */
     bool strict_end;
     void *data;                 /* the kind's own */
 };

@@ -9,6 +9,7 @@
 #include "base/ascii.h"
 #include "chat/dialect.h"
 #include "chat/gap.h"
+#include "chat/jsonscan.h"
 #include "chat/jsontext.h"
 
 #define WORD_MAX 4096 /* bytes of a name or a key */
@@ -29,6 +30,8 @@ struct glm {
     struct buf word;         /* the name or key that is being read */
     struct buf name, key;    /* of the open call; trimmed, n = 0: none */
     struct buf value;        /* one that is typed when it is whole */
+    struct jsonscan js;      /* of one that is JSON, up to js_at */
+    size_t js_at;
     unsigned kinds;          /* of the open value */
     struct tool_call *call;  /* NULL: none, or it has no name */
     size_t n;                /* its arguments */
@@ -90,6 +93,8 @@ static void begin_value(struct glm *g)
 
     g->where = IN_VALUE;
     buf_clear(&g->value);
+    jsonscan_init(&g->js);
+    g->js_at = 0;
     if (!args || !g->key.n)
         return;
     g->kinds = tools_kinds(g->tools, g->name.p, g->name.n, g->key.p,
@@ -163,11 +168,23 @@ static void tag(struct glm *g, int m, struct dialect_out *o)
     }
 }
 
+/* A marker that is spelled in a string of JSON that was forced is part of
+ * it. */
+static bool in_string(struct glm *g)
+{
+    if (g->where != IN_VALUE || g->kinds != KIND_JSON)
+        return false;
+    jsonscan_until(&g->js, g->value.p, g->value.n, '\0', &g->js_at);
+    return g->js.in_string;
+}
+
 static void marker(void *state, int m, struct dialect_out *o)
 {
     struct glm *g = state;
 
-    if (m == CALL) {
+    if (in_string(g)) {
+        buf_puts(&g->value, markers[m]);
+    } else if (m == CALL) {
         if (g->where != IN_CONTENT)
             end_call(g, o);
         gap_call(&g->gap);
@@ -222,9 +239,25 @@ static void end(void *state, bool ended, struct dialect_out *o)
     gap_end(&g->gap, o->calls->n > 0, o->content);
 }
 
+static const struct callform form = {
+    .lead = "",
+    .open = "<tool_call>",
+    .head = "",
+    .next = "</tool_call><tool_call>",
+    .close = "</tool_call>",
+    .name = CALLNAME_PLAIN,
+    .never = "",
+    .param = "<arg_key>",
+    .raw = "</arg_key><arg_value>",
+    .json = "</arg_key><arg_value>",
+    .end = "</arg_value>",
+};
+
 const struct dialect dialect_glm = {
     .name = "glm",
     .markers = markers,
+    .forms = &form,
+    .n_forms = 1,
     .open = open_state,
     .marker = marker,
     .text = text,

@@ -49,6 +49,11 @@ enum st jinja_write(const struct jinja_data *d, struct jinja_ask *a,
  * cannot write a user's message. */
 enum st jinja_probe(struct format *f, struct err *e) MUST_CHECK;
 
+/* chat/jinja_calls.c: the form of the dialect's calls that the template
+ * writes. `r` offers one tool. Never NULL. */
+const struct callform *jinja_callform(struct format *f,
+                                      const struct chat_req *r);
+
 /* chat/jinja_format.c: does the prompt end in an open reasoning channel? */
 bool jinja_think_open(const struct format *f, const struct jv *out);
 /* The bytes of a request, about: what limits are made of. */

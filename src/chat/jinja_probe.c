@@ -360,6 +360,22 @@ static void probe_history(struct probe *p, const struct json *args)
         p->f->dialect = form_written(&p->a.out);
 }
 
+/* How it writes calls, as data. */
+static void probe_callform(struct probe *p)
+{
+    const struct json *function = json_get(p->tools->child, "function");
+    const struct chat_tool tool = {
+        .name = TEXT(TOOL), .item = p->tools->child, .function = function,
+        .params = json_get(function, "parameters"),
+    };
+
+    p->r.tool_list = &tool;
+    p->r.n_tools = 1;
+    p->f->callform = jinja_callform(p->f, &p->r);
+    p->r.tool_list = NULL;
+    p->r.n_tools = 0;
+}
+
 static enum st probe_tools(struct probe *p, struct err *e)
 {
     struct chat_msg m = ask();
@@ -376,6 +392,7 @@ static enum st probe_tools(struct probe *p, struct err *e)
     if (p->f->caps.tools) {
         p->f->dialect = form_mentioned(p->d);
         probe_history(p, args);
+        probe_callform(p);
     }
     p->r.tools = NULL;
     return ST_OK;

@@ -50,7 +50,7 @@ static void key_over(struct jsonargs *a)
     a->kinds = 0;
     if (decode(&mem, &a->key, &key))
         a->kinds = tools_kinds(a->tools, a->call->name, strlen(a->call->name),
-                               key.s, key.n);
+                               key.s, key.n) & ~(unsigned)KIND_JSON;
     arena_release(&mem);
 }
 

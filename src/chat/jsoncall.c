@@ -252,9 +252,23 @@ static void end(void *state, bool ended, struct dialect_out *o)
         refuse_function(t, o);
 }
 
+#define CALL "{\"name\": \""
+
+static const struct callform form = {
+    .lead = "",
+    .open = CALL,
+    .head = "\", \"parameters\": ",
+    .next = "}; " CALL,
+    .close = "}",
+    .name = CALLNAME_JSON,
+    .never = "",
+};
+
 const struct dialect dialect_llama3 = {
     .name = "llama3",
     .markers = markers,
+    .forms = &form,
+    .n_forms = 1,
     .open = open_state,
     .marker = marker,
     .text = text,

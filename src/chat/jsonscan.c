@@ -111,3 +111,17 @@ enum js_event jsonscan_byte(struct jsonscan *s, char c)
     }
     return JS_BAD;
 }
+
+void jsonscan_until(struct jsonscan *s, const char *p, size_t n, char c,
+                    size_t *at)
+{
+    while (*at < n) {
+        if (p[*at] == c && !s->in_string)
+            return;
+        if (!s->bad && jsonscan_byte(s, p[*at]) == JS_BAD) {
+            s->bad = true;
+            s->in_string = false;
+        }
+        ++*at;
+    }
+}

@@ -24,6 +24,7 @@ struct jsonscan {
     bool array[JSON_DEPTH_MAX]; /* [depth] what they are */
     bool in_string, escaped;
     bool key;                   /* this string is a member's name */
+    bool bad;                   /* of jsonscan_until: it is no JSON */
     int want;
 };
 
@@ -32,6 +33,10 @@ enum js_event jsonscan_byte(struct jsonscan *s, char c);
 /* How many bytes of p[0..n) are ordinary ones of the string it is in: they
  * need not be fed. */
 size_t jsonscan_plain(const struct jsonscan *s, const char *p, size_t n);
+/* p[0..n), the next bytes, of which *at are read: reads on to the first `c`
+ * outside of strings, or to n. What is no JSON has no strings either. */
+void jsonscan_until(struct jsonscan *s, const char *p, size_t n, char c,
+                    size_t *at);
 /* Is the innermost open container an object? */
 static inline bool jsonscan_in_object(const struct jsonscan *s)
 {

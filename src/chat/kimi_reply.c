@@ -184,9 +184,23 @@ static void end(void *state, bool ended, struct dialect_out *o)
     gap_end(&k->gap, o->calls->n > 0, o->content);
 }
 
+#define CALL "<|tool_call_begin|>functions."
+
+static const struct callform form = {
+    .lead = "",
+    .open = "<|tool_calls_section_begin|>" CALL,
+    .head = ":" CALL_AT_INDEX "<|tool_call_argument_begin|>",
+    .next = "<|tool_call_end|>" CALL,
+    .close = "<|tool_call_end|><|tool_calls_section_end|>",
+    .name = CALLNAME_PLAIN,
+    .never = "",
+};
+
 const struct dialect dialect_kimi = {
     .name = "kimi",
     .markers = markers,
+    .forms = &form,
+    .n_forms = 1,
     .native_ids = true,
     .open = open_state,
     .marker = marker,

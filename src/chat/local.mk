@@ -20,7 +20,7 @@ libp_chat_a_SOURCES += src/chat/xtml_msgs.c src/chat/xtml_int.h \
 # templates
 libp_chat_a_SOURCES += \
 	src/chat/jinja_format.c src/chat/jinja_format.h \
-	src/chat/jinja_vars.c src/chat/jinja_probe.c
+	src/chat/jinja_vars.c src/chat/jinja_probe.c src/chat/jinja_calls.c
 # the template language
 libp_chat_a_SOURCES += \
 	src/chat/jinja.c src/chat/jinja.h src/chat/jinja_value.h \
@@ -49,7 +49,7 @@ libp_chat_a_SOURCES += \
 	src/chat/scan.c src/chat/scan.h \
 	src/chat/calls.c src/chat/calls.h \
 	src/chat/argwrite.c src/chat/argwrite.h \
-	src/chat/dialect.c src/chat/dialect.h \
+	src/chat/dialect.c src/chat/dialect.h src/chat/callform.h \
 	src/chat/jsonscan.c src/chat/jsonscan.h \
 	src/chat/callread.c src/chat/callread.h \
 	src/chat/jsonargs.c src/chat/jsonargs.h \

@@ -72,6 +72,7 @@ struct chat_req {
     enum tool_choice tool_choice;
     struct text tool_named;     /* TOOLS_NAMED: the function */
     bool parallel_calls;        /* parallel_tool_calls; true by default */
+    bool parallel_asked;        /* it was sent, and is true */
     enum answer_form form;      /* response_format */
     const struct json *schema;  /* FORM_JSON_SCHEMA: the schema; may be NULL */
     const struct json *kwargs;  /* chat_template_kwargs, an object; or NULL */

@@ -374,9 +374,40 @@ static void end(void *state, bool ended, struct dialect_out *o)
     gap_end(&t->gap, o->calls->n > 0, o->content);
 }
 
+#define T_CALLS_BEGIN NAMED("tool" LOW "calls" LOW "begin")
+#define T_CALLS_END NAMED("tool" LOW "calls" LOW "end")
+#define T_BEGIN NAMED("tool" LOW "call" LOW "begin")
+#define T_END NAMED("tool" LOW "call" LOW "end")
+#define T_SEP NAMED("tool" LOW "sep")
+#define KIND_CALL T_BEGIN "function" T_SEP
+
+static const struct callform forms[] = {
+    {
+        .lead = "",
+        .open = T_CALLS_BEGIN T_BEGIN,
+        .head = T_SEP,
+        .next = T_END T_BEGIN,
+        .close = T_END T_CALLS_END,
+        .name = CALLNAME_PLAIN,
+        .never = " \t\n\v\f\r`{<",
+    },
+    {
+        .tell = "```json",
+        .lead = "",
+        .open = T_CALLS_BEGIN KIND_CALL,
+        .head = "\n```json\n",
+        .next = "\n```" T_END "\n" KIND_CALL,
+        .close = "\n```" T_END T_CALLS_END,
+        .name = CALLNAME_PLAIN,
+        .never = " \t\n\v\f\r`{<",
+    },
+};
+
 const struct dialect dialect_deepseek = {
     .name = "deepseek",
     .markers = markers,
+    .forms = forms,
+    .n_forms = sizeof(forms) / sizeof(forms[0]),
     .open = open_state,
     .marker = marker,
     .text = text,

@@ -32,6 +32,7 @@ enum inside {
 struct tagcall {
     const struct tools *tools;
     enum where where;
+    bool taken;             /* a block was calls */
     enum inside inside;
     struct whole whole;     /* WHOLE: the answer so far */
     struct sweep sweep;
@@ -41,7 +42,10 @@ struct tagcall {
     bool in_tag;            /* from tag_at, its > has not come */
     bool begun;             /* a character of the value is out */
     unsigned kinds;         /* of the value */
-    struct tool_call *call; /* being streamed */
+    struct jsonscan js;     /* of a value that is JSON, or of a block in JSON */
+    size_t js_at;           /* of that block: what is read */
+    struct tool_call *call; /* being streamed; NULL: it waits for its end */
+    size_t name_at, name_n; /* of the function, in block */
     struct callread json;
     struct jsonargs args;
 };
@@ -74,16 +78,19 @@ static void free_state(void *state)
 
 static void begin_param(struct tagcall *t, struct span key)
 {
-    struct buf *out = &t->call->args;
-    const char *name = t->call->name;
+    struct buf *out = t->call ? &t->call->args : NULL;
 
-    t->kinds = tools_kinds(t->tools, name, strlen(name), key.s, key.n);
-    buf_puts(out, out->n ? ", " : "{");
-    jsontext_string(out, key.s, key.n, JT_SPACED);
-    buf_puts(out, t->kinds ? ": " : ": \"");
+    t->kinds = tools_kinds(t->tools, t->block.p + t->name_at, t->name_n, key.s,
+                           key.n);
+    if (out) {
+        buf_puts(out, out->n ? ", " : "{");
+        jsontext_string(out, key.s, key.n, JT_SPACED);
+        buf_puts(out, t->kinds ? ": " : ": \"");
+    }
     t->inside = VALUE;
     t->value_at = t->pos;
     t->begun = false;
+    jsonscan_init(&t->js);
 }
 
 /* The next characters of a value. White space waits for what follows it:
@@ -92,7 +99,7 @@ static void add_value(struct tagcall *t, size_t from, size_t to)
 {
     const char *s = t->block.p;
 
-    if (t->kinds)
+    if (t->kinds || !t->call)
         return;
     while (!t->begun && from < to && ascii_space(s[from]))
         from++;
@@ -109,11 +116,11 @@ static void add_value(struct tagcall *t, size_t from, size_t to)
 
 static void end_param(struct tagcall *t, size_t to)
 {
-    if (t->kinds) {
+    if (t->call && t->kinds) {
         struct span v = ascii_trim(t->block.p + t->value_at, to - t->value_at);
 
         tool_value(t->kinds, v.s, v.n, &t->call->args);
-    } else {
+    } else if (t->call) {
         buf_putc(&t->call->args, '"');
     }
     t->inside = FUNCTION;
@@ -123,16 +130,23 @@ static void end_param(struct tagcall *t, size_t to)
 static bool in_value(struct tagcall *t)
 {
     const size_t n = t->block.n, len = strlen(TAG_PARAM_END);
-    const char *s = t->block.p, *hit = memchr(s + t->pos, '<', n - t->pos);
-    size_t at = hit ? (size_t)(hit - s) : n;
-    size_t have = n - at < len ? n - at : len;
+    const char *s = t->block.p, *hit;
+    size_t at = t->pos, have;
 
-    add_value(t, t->pos, at);
+    if (t->kinds == KIND_JSON) {
+        jsonscan_until(&t->js, s, n, '<', &at);
+    } else {
+        hit = memchr(s + at, '<', n - at);
+        at = hit ? (size_t)(hit - s) : n;
+        add_value(t, t->pos, at);
+    }
     t->pos = at;
-    if (!hit)
+    if (at == n)
         return false;
-    if (memcmp(hit, TAG_PARAM_END, have)) {
+    have = n - at < len ? n - at : len;
+    if (memcmp(s + at, TAG_PARAM_END, have)) {
         add_value(t, at, at + 1);
+        t->js.bad = true;
         t->pos++;
     } else if (have < len) {
         return false;
@@ -147,7 +161,8 @@ static bool in_value(struct tagcall *t)
 
 static void end_function(struct tagcall *t)
 {
-    buf_puts(&t->call->args, t->call->args.n ? "}" : "{}");
+    if (t->call)
+        buf_puts(&t->call->args, t->call->args.n ? "}" : "{}");
     t->inside = TAGS;
 }
 
@@ -158,7 +173,9 @@ static void begin_function(struct tagcall *t, struct span name,
         end_function(t);
     t->call = sweep_live(&t->sweep, o->calls, (struct span){0}, name,
                          t->tag_at);
-    t->inside = t->call ? FUNCTION : REST;
+    t->name_at = (size_t)(name.s - t->block.p);
+    t->name_n = name.n;
+    t->inside = FUNCTION;
 }
 
 static void on_tag(struct tagcall *t, struct dialect_out *o)
@@ -302,7 +319,7 @@ static void open_block(struct tagcall *t)
 {
     t->where = BLOCK;
     t->inside = FIRST;
-    t->pos = 0;
+    t->pos = t->js_at = 0;
     t->in_tag = false;
     t->call = NULL;
     buf_clear(&t->block);
@@ -327,6 +344,7 @@ static bool take_block(struct tagcall *t, struct dialect_out *o)
     if (t->inside == FUNCTION)
         end_function(t);
     sweep_close(&t->sweep, &f, o->calls);
+    t->taken = true;
     return true;
 }
 
@@ -351,16 +369,45 @@ static void feed_whole(struct tagcall *t, const char *p, size_t n,
     t->where = OUTSIDE;
 }
 
+/* Text around calls. Where those were forced, blanks are layout. */
+static void around(struct tagcall *t, const char *p, size_t n,
+                   struct dialect_out *o)
+{
+    if (n && (!tools_are_forced(t->tools) || !ascii_blank(p, n)))
+        buf_add(o->content, p, n);
+}
+
 static void text(void *state, const char *p, size_t n, struct dialect_out *o)
 {
     struct tagcall *t = state;
 
     if (t->where == WHOLE)
         feed_whole(t, p, n, o);
+    else if (t->where == OUTSIDE && t->taken)
+        around(t, p, n, o);
     else if (t->where == OUTSIDE)
         buf_add(o->content, p, n);
     else
         add_block(t, p, n, o);
+}
+
+/* In JSON that was forced, a closer inside a string is part of it. */
+static bool in_string(struct tagcall *t)
+{
+    size_t i = 0;
+
+    if (!tools_are_forced(t->tools))
+        return false;
+    if (t->inside == VALUE)
+        return t->kinds == KIND_JSON && t->js.in_string;
+    while (i < t->block.n && ascii_space(t->block.p[i]))
+        i++;
+    if (i == t->block.n || t->block.p[i] != '{')
+        return false;
+    if (!t->js_at)
+        jsonscan_init(&t->js);
+    jsonscan_until(&t->js, t->block.p, t->block.n, '\0', &t->js_at);
+    return t->js.in_string;
 }
 
 static void marker(void *state, int k, struct dialect_out *o)
@@ -368,12 +415,12 @@ static void marker(void *state, int k, struct dialect_out *o)
     struct tagcall *t = state;
 
     if (t->where == WHOLE && k == OPEN && !whole_in_string(&t->whole)) {
-        buf_add(o->content, t->whole.held.p, t->whole.held.n);
+        around(t, t->whole.held.p, t->whole.held.n, o);
         whole_release(&t->whole);
         open_block(t);
     } else if (t->where == OUTSIDE && k == OPEN) {
         open_block(t);
-    } else if (t->where == BLOCK && k == CLOSE) {
+    } else if (t->where == BLOCK && k == CLOSE && !in_string(t)) {
         if (!take_block(t, o)) {
             refuse_block(t, o);
             buf_puts(o->content, markers[CLOSE]);
@@ -400,9 +447,45 @@ static void end(void *state, bool ended, struct dialect_out *o)
     t->where = OUTSIDE;
 }
 
+#define FUNCTION_CALL "<tool_call>\n<function="
+#define JSON_CALL "<tool_call>\n{\"name\": \""
+
+static const char *const value_stops[] = {TAG_PARAM_END, TAG_FUNCTION_END,
+                                          NULL};
+
+static const struct callform forms[] = {
+    {
+        .lead = "",
+        .open = JSON_CALL,
+        .head = "\", \"arguments\": ",
+        .next = "}\n</tool_call>\n" JSON_CALL,
+        .close = "}\n</tool_call>",
+        .name = CALLNAME_JSON,
+        .never = "",
+    },
+    {
+        .tell = "<function=",
+        .lead = "",
+        .open = FUNCTION_CALL,
+        .head = ">\n",
+        .next = TAG_FUNCTION_END "\n</tool_call>\n" FUNCTION_CALL,
+        .close = TAG_FUNCTION_END "\n</tool_call>",
+        .name = CALLNAME_PLAIN,
+        .never = " \t\n\v\f\r<>\"'",
+        .param = "<parameter=",
+        .raw = ">\n",
+        .json = ">\n",
+        .end = "\n" TAG_PARAM_END "\n",
+        .stops = value_stops,
+        .trims = true,
+    },
+};
+
 const struct dialect dialect_qwen = {
     .name = "qwen",
     .markers = markers,
+    .forms = forms,
+    .n_forms = sizeof(forms) / sizeof(forms[0]),
     .open = open_state,
     .marker = marker,
     .text = text,

@@ -1,6 +1,7 @@
 #include "chat/tagparse.h"
 
 #include "base/ascii.h"
+#include "chat/jsonscan.h"
 #include "chat/jsontext.h"
 
 /* --- one tag -------------------------------------------------------------- */
@@ -114,6 +115,27 @@ static enum tag tag_at(struct block *b, size_t from, size_t *end,
     return tag_read(b->s + from, *end - from, name);
 }
 
+/* Where the value that begins at `from` ends. In JSON that was forced a closer
+ * inside a string is part of it. */
+static size_t value_end(struct block *b, const struct found *f,
+                        struct span key, size_t from)
+{
+    struct jsonscan js;
+    size_t len = strlen(TAG_PARAM_END);
+
+    if (tools_kinds(b->tools, f->name, f->name_n, key.s, key.n) != KIND_JSON)
+        return next(b, &b->param_end, from);
+    jsonscan_init(&js);
+    for (;;) {
+        jsonscan_until(&js, b->s, b->n, '<', &from);
+        if (from == b->n || (b->n - from >= len &&
+                             !memcmp(b->s + from, TAG_PARAM_END, len)))
+            return from;
+        js.bad = true;
+        from++;
+    }
+}
+
 static void add_param(struct block *b, struct found *f, struct span key,
                       size_t from, size_t to)
 {
@@ -181,7 +203,9 @@ static size_t read_function(struct block *b, struct found *f, size_t from)
             end_call(f);
             return tag;
         }
-        close = next(b, &b->param_end, end);
+        close = value_end(b, f, key, end);
+        if (tools_are_forced(b->tools))
+            stop = next(b, &b->function_end, close);
         if (close >= stop)
             return dangling(b, f, end, stop);
         add_param(b, f, key, end, close);

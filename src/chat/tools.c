@@ -2,15 +2,16 @@
 
 #define TOOLS_BYTES (64u << 20)
 
-/* Only here: a parameter that may be a string stays text. */
-#define KIND_STRING 64u
 #define KIND_ANY                                                               \
     (KIND_INTEGER | KIND_NUMBER | KIND_BOOLEAN | KIND_NULL | KIND_OBJECT |     \
      KIND_ARRAY | KIND_STRING)
 
+/* A parameter that may be a string stays text. */
+
 struct param {
     struct span name; /* first: see by_name */
-    unsigned kinds;   /* never 0: untyped ones are not kept */
+    unsigned kinds;
+    bool text;        /* tool_is_text */
 };
 
 struct tool {
@@ -23,6 +24,7 @@ struct tools {
     struct arena mem;
     struct tool *p; /* [n] sorted */
     size_t n;
+    bool forced;
 };
 
 /* --- kinds of a schema ---------------------------------------------------- */
@@ -65,8 +67,6 @@ static unsigned kind_of_value(const struct json *v)
     return KIND_STRING;
 }
 
-static unsigned kinds_of(const struct json *schema);
-
 /* The union over a list; a keyword that is no list says nothing. */
 static unsigned any_of(const struct json *list,
                        unsigned (*kinds)(const struct json *v))
@@ -84,7 +84,7 @@ static unsigned any_of(const struct json *list,
  * What a schema allows: each keyword narrows the set. Recursion is bounded by
  * the JSON reader's depth, and no part is looked at twice.
  */
-static unsigned kinds_of(const struct json *schema)
+unsigned schema_kinds(const struct json *schema)
 {
     const struct json *type = json_get(schema, "type");
     const struct json *constant = json_get(schema, "const");
@@ -97,17 +97,37 @@ static unsigned kinds_of(const struct json *schema)
     kinds &= any_of(json_get(schema, "enum"), kind_of_value);
     if (constant)
         kinds &= kind_of_value(constant);
-    kinds &= any_of(json_get(schema, "anyOf"), kinds_of);
-    return kinds & any_of(json_get(schema, "oneOf"), kinds_of);
+    kinds &= any_of(json_get(schema, "anyOf"), schema_kinds);
+    return kinds & any_of(json_get(schema, "oneOf"), schema_kinds);
 }
 
 static unsigned param_kinds(const struct json *schema)
 {
-    unsigned kinds = kinds_of(schema);
+    unsigned kinds = schema_kinds(schema);
 
     if (kinds & KIND_STRING)
         return 0;
     return kinds & KIND_NUMBER ? kinds & ~(unsigned)KIND_INTEGER : kinds;
+}
+
+bool schema_is_plain(const struct json *schema)
+{
+    static const char *const others[] = {
+        "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf",
+        "not", "if", "then", "else",
+    };
+
+    if (schema->type != JSON_OBJ)
+        return schema->type == JSON_BOOL && schema->boolean;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (json_get(schema, others[i]))
+            return false;
+    return true;
+}
+
+bool tool_is_text(const struct json *schema)
+{
+    return schema_is_plain(schema) && schema_kinds(schema) == KIND_STRING;
 }
 
 /* --- tables --------------------------------------------------------------- */
@@ -141,13 +161,12 @@ static bool add_params(struct arena *a, struct tool *t,
     if (!t->params)
         return false;
     for (const struct json *c = properties->child; c; c = c->next) {
-        unsigned kinds = param_kinds(c);
+        struct param *p = &t->params[t->n++];
 
-        if (!kinds)
-            continue;
-        if (!copy(a, c->key, &t->params[t->n].name))
+        p->kinds = param_kinds(c);
+        p->text = tool_is_text(c);
+        if (!copy(a, c->key, &p->name))
             return false;
-        t->params[t->n++].kinds = kinds;
     }
     qsort(t->params, t->n, sizeof(*t->params), by_name);
     return true;
@@ -196,6 +215,16 @@ void tools_free(struct tools *t)
     free(t);
 }
 
+void tools_forced(struct tools *t)
+{
+    t->forced = true;
+}
+
+bool tools_are_forced(const struct tools *t)
+{
+    return t && t->forced;
+}
+
 static const struct tool *find(const struct tools *t, const char *name,
                                size_t n)
 {
@@ -219,5 +248,7 @@ unsigned tools_kinds(const struct tools *t, const char *name, size_t n,
 
     if (tool && tool->n)
         p = bsearch(&key, tool->params, tool->n, sizeof(*p), by_name);
+    if (t && t->forced)
+        return tool && !(p && p->text) ? KIND_JSON : 0;
     return p ? p->kinds : 0;
 }

@@ -338,8 +338,25 @@ static bool converted(unsigned kinds, const char *s, size_t n,
     return add_number(kinds, s, n, out) || add_word(kinds, s, n, out);
 }
 
+/* Whatever JSON it is. */
+static bool add_json(const char *s, size_t n, struct buf *out)
+{
+    const struct json *v;
+    struct arena mem;
+    bool is_json;
+
+    arena_init(&mem, VALUE_BYTES);
+    is_json = !json_parse(&v, &mem, s, n, NULL);
+    if (is_json)
+        jsontext(out, v, JT_SPACED);
+    arena_release(&mem);
+    return is_json;
+}
+
 void tool_value(unsigned kinds, const char *s, size_t n, struct buf *out)
 {
+    if (kinds == KIND_JSON && add_json(s, n, out))
+        return;
     if (!kinds || !converted(kinds, s, n, out))
         jsontext_string(out, s, n, JT_SPACED);
 }
@@ -354,8 +371,9 @@ void tool_args(const struct tools *t, const char *name, size_t n,
         jsontext_string(out, v->key.s, v->key.n, JT_SPACED);
         buf_puts(out, ": ");
         if (v->type == JSON_STR)
-            tool_value(tools_kinds(t, name, n, v->key.s, v->key.n), v->str.s,
-                       v->str.n, out);
+            tool_value(tools_kinds(t, name, n, v->key.s, v->key.n) &
+                           ~(unsigned)KIND_JSON,
+                       v->str.s, v->str.n, out);
         else
             jsontext(out, v, JT_SPACED);
     }

@@ -443,9 +443,31 @@ static void free_state(void *state)
     free(x);
 }
 
+#define SEP "<|sep|>"
+#define RESPONSE_END "<|close|>response" SEP
+#define CALL "<|open|>call tool=\""
+#define CALL_END "<|close|>call" SEP
+
+/* The prompt has opened the response, unless it opened the thoughts. */
+static const struct callform form = {
+    .lead = "<|open|>response" SEP,
+    .open = RESPONSE_END "<|open|>tools" SEP CALL,
+    .head = "\" index=\"" CALL_AT_INDEX "\"" SEP,
+    .next = CALL_END CALL,
+    .close = CALL_END "<|close|>tools" SEP,
+    .name = CALLNAME_ATTR,
+    .never = "",
+    .param = "<|open|>argument key=\"",
+    .raw = "\" type=\"string\"" SEP,
+    .json = "\" type=\"" CALL_AT_TYPE "\"" SEP,
+    .end = "<|close|>argument" SEP,
+};
+
 const struct dialect dialect_xtml = {
     .name = "xtml",
     .markers = markers,
+    .forms = &form,
+    .n_forms = 1,
     .channels = true,
     .id_form = CALL_ID_LONG,
     .open = open_state,

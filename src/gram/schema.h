@@ -33,6 +33,15 @@ int schema_any(struct gxs *w);
 int schema_any_object(struct gxs *w);
 
 /*
+ * The texts that a format allows, as they are (GX_RAW), and how many characters
+ * they have at most. *out NULL: the word restricts nothing.
+ * Errors: ST_UNSUPPORTED "" for one that cannot be checked.
+ */
+enum st schema_raw_format(const struct gx **out, uint32_t *longest,
+                          struct gxs *w, struct text name, struct err *e)
+    MUST_CHECK;
+
+/*
  * OpenAI's structural rules for strict schemas: every object schema has
  * additionalProperties false and lists all its properties in required.
  *   what  "response_format 'NAME'" or "function 'NAME'"

@@ -111,7 +111,7 @@ static void leap_second(struct buf *b)
     }
 }
 
-static enum st parse(struct gxs *w, const struct format *f,
+static enum st parse(struct gxs *w, const struct format *f, enum gx_form form,
                      const struct gx **out, struct err *e)
 {
     bool dated = strcmp(f->name, "date-time") == 0;
@@ -130,7 +130,7 @@ static enum st parse(struct gxs *w, const struct format *f,
     if (dated)
         buf_puts(&b, ")");
     st = b.failed ? err_set(e, ST_INTERNAL, "", "a format is too long")
-                  : regex_parse(out, w, buf_text(&b), REGEX_WHOLE, GX_JSON, e);
+                  : regex_parse(out, w, buf_text(&b), REGEX_WHOLE, form, e);
     buf_release(&b);
     return st;
 }
@@ -170,7 +170,7 @@ enum st schema_format(struct schema_read *s, const struct json *node,
                              "'%s' is not supported", f->name);
     kept = &schema_shared(s)->text[f - formats];
     if (!*kept) {
-        st = parse(schema_workshop(s), f, kept, e);
+        st = parse(schema_workshop(s), f, GX_JSON, kept, e);
         if (st) {
             *kept = NULL;
             return st;
@@ -178,4 +178,20 @@ enum st schema_format(struct schema_read *s, const struct json *node,
     }
     *out = *kept;
     return ST_OK;
+}
+
+enum st schema_raw_format(const struct gx **out, uint32_t *longest,
+                          struct gxs *w, struct text name, struct err *e)
+{
+    const struct format *f = find(name);
+
+    *out = NULL;
+    *longest = GX_MANY;
+    if (!f)
+        return ST_OK;
+    if (!f->regex)
+        return err_set(e, ST_UNSUPPORTED, "", "format: '%s' is not supported",
+                       f->name);
+    *longest = f->longest;
+    return parse(w, f, GX_RAW, out, e);
 }
