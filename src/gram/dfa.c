@@ -73,6 +73,8 @@ struct set {
     uint32_t hash, next; /* DFA states with the same hash, index + 1 */
 };
 
+#define CUT_WORDS (GRAM_SYMBOLS / 64 + 1)
+
 struct ref {
     uint32_t rule, to, at;
 };
@@ -99,9 +101,10 @@ struct subset {
     size_t n_cur, cap_cur, cap_stack;
     uint32_t hash;
     /* the state at work: targets by stretch of symbols, and calls */
-    uint32_t at[GRAM_SYMBOLS + 2];
-    uint16_t cut[GRAM_SYMBOLS + 1];     /* first symbols of the stretches */
-    uint16_t stretch[GRAM_SYMBOLS + 1]; /* by symbol */
+    uint64_t cuts[CUT_WORDS];       /* symbols with which they begin */
+    uint16_t cut[GRAM_SYMBOLS + 1]; /* the same as a list */
+    uint16_t rank[CUT_WORDS];       /* how many before each word */
+    uint32_t at[GRAM_SYMBOLS + 1];
     size_t n_cut;
     uint32_t *targets;
     size_t cap_targets;
@@ -290,18 +293,33 @@ static bool is_symbol(const struct nfa_edge *e)
                  &(s)->a->states[(s)->pool[(set).at + m_]];                    \
              e; e = more((s)->a, e))
 
-/* Cut the symbols where some edge begins or ends. */
+static void cut_at(struct subset *s, uint32_t c)
+{
+    s->cuts[c / 64] |= (uint64_t)1 << c % 64;
+}
+
+/* The stretch that symbol c is in. */
+static size_t stretch(const struct subset *s, uint32_t c)
+{
+    uint64_t upto = s->cuts[c / 64] << (63 - c % 64);
+
+    return s->rank[c / 64] + (size_t)__builtin_popcountll(upto) - 1;
+}
+
+/* Cut the symbols where some edge begins or ends; list the calls. */
 static bool cut_symbols(struct subset *s, struct set set)
 {
-    uint8_t edge[GRAM_SYMBOLS + 1] = {1};
-    uint64_t steps = GRAM_SYMBOLS / 8;
+    uint64_t steps = 4;
 
+    memset(s->cuts, 0, sizeof(s->cuts));
     s->n_refs = 0;
+    cut_at(s, 0);
     EACH_EDGE(s, set, e)
     {
         steps++;
         if (is_symbol(e)) {
-            edge[e->lo] = edge[e->hi + 1] = 1;
+            cut_at(s, e->lo);
+            cut_at(s, e->hi + 1u);
         } else if (e->lo == NFA_CALL) {
             if (!vec_room(s->w, s->refs, s->cap_refs, s->n_refs + 1))
                 return false;
@@ -310,15 +328,15 @@ static bool cut_symbols(struct subset *s, struct set set)
             s->n_refs++;
         }
     }
+    cut_at(s, GRAM_SYMBOLS);
     s->n_cut = 0;
-    for (size_t c = 0; c <= GRAM_SYMBOLS; c++) {
-        if (edge[c])
-            s->cut[s->n_cut++] = (uint16_t)c;
-        s->stretch[c] = (uint16_t)(s->n_cut - 1);
+    for (uint32_t i = 0; i < CUT_WORDS; i++) {
+        s->rank[i] = (uint16_t)s->n_cut;
+        for (uint64_t x = s->cuts[i]; x; x &= x - 1)
+            s->cut[s->n_cut++] =
+                (uint16_t)(i * 64 + (uint32_t)__builtin_ctzll(x));
     }
-    if (!edge[GRAM_SYMBOLS])
-        s->cut[s->n_cut++] = GRAM_SYMBOLS;
-    s->n_cut--; /* the last is the end */
+    s->n_cut--; /* the last is where symbols end */
     return gxs_work(s->w, steps);
 }
 
@@ -327,15 +345,15 @@ static bool sort_targets(struct subset *s, struct set set)
 {
     size_t sum = 0;
 
-    memset(s->at, 0, sizeof(s->at));
+    memset(s->at, 0, s->n_cut * sizeof(*s->at));
     EACH_EDGE(s, set, e)
     {
         if (!is_symbol(e))
             continue;
-        for (size_t i = s->stretch[e->lo]; i <= s->stretch[e->hi]; i++)
+        for (size_t i = stretch(s, e->lo); s->cut[i] <= e->hi; i++)
             s->at[i]++;
     }
-    for (size_t i = 0; i <= s->n_cut; i++) {
+    for (size_t i = 0; i < s->n_cut; i++) {
         size_t n = s->at[i];
 
         s->at[i] = (uint32_t)sum;
@@ -348,7 +366,7 @@ static bool sort_targets(struct subset *s, struct set set)
     {
         if (!is_symbol(e))
             continue;
-        for (size_t i = s->stretch[e->lo]; i <= s->stretch[e->hi]; i++)
+        for (size_t i = stretch(s, e->lo); s->cut[i] <= e->hi; i++)
             s->targets[s->at[i]++] = e->to;
     }
     return true; /* at[i] is now where stretch i ends */
