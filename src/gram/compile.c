@@ -433,12 +433,13 @@ static struct grammar *compile(struct compile *c, int root)
     if (!build_rules(c, root) || !list_callers(c) || !check_empty(c) ||
         !check_recursion(c) || !compile_levels(c))
         return NULL;
-    if (!c->rules[0].height) {
+    if (!c->rules[0].height && c->n_due)
         gxs_fail(c->w, ST_INVALID, "",
-                 "no text matches that nests less than %d deep",
-                 GRAM_DEPTH_MAX);
+                 "no text matches that nests at most %d deep", GRAM_DEPTH_MAX);
+    else if (!c->rules[0].height)
+        gxs_fail(c->w, ST_INVALID, "", "no text at all matches");
+    if (c->w->err.st)
         return NULL;
-    }
     return write_grammar(c);
 }
 

@@ -73,6 +73,7 @@ struct set {
     uint32_t hash, next; /* DFA states with the same hash, index + 1 */
 };
 
+#define FAR_STATES 65536
 #define CUT_WORDS (GRAM_SYMBOLS / 64 + 1)
 
 struct ref {
@@ -84,6 +85,7 @@ struct subset {
     const struct nfa *a;
     struct dfa *out;
     uint32_t base; /* DFA state of sets[0] */
+    unsigned far;  /* 1: a is larger than caches, a step costs two */
     /* by NFA state */
     uint32_t *stamp;  /* when it was last seen */
     uint32_t *single; /* DFA state of its closure, + 1; 0: not known */
@@ -156,7 +158,8 @@ static const struct nfa_edge *more(const struct nfa *a,
 
 static size_t visit(struct subset *s, size_t n, uint32_t state)
 {
-    if (s->stamp[state] == s->now)
+    if (s->stamp[state] == s->now ||
+        (n == s->cap_stack && !vec_room(s->w, s->stack, s->cap_stack, n + 1)))
         return n;
     s->stamp[state] = s->now;
     s->stack[n++] = state;
@@ -196,11 +199,13 @@ static bool closure(struct subset *s, const uint32_t *seeds, size_t n_seeds,
                 matters = true;
         }
         if (matters) {
+            if (!vec_room(s->w, s->cur, s->cap_cur, s->n_cur + 1))
+                return false;
             s->cur[s->n_cur++] = state;
             s->hash += mix(state);
         }
     }
-    return gxs_work(s->w, steps);
+    return gxs_work(s->w, steps << s->far);
 }
 
 static bool same_set(const struct subset *s, const struct set *x)
@@ -256,8 +261,12 @@ static bool add_set(struct subset *s)
 static bool target(struct subset *s, const uint32_t *seeds, size_t n,
                    uint32_t *to)
 {
-    uint32_t i;
+    uint32_t i = 1;
 
+    while (i < n && !((seeds[i] ^ seeds[0]) & GRAM_STATE))
+        i++;
+    if (i == n)
+        n = 1; /* alternatives that end alike */
     if (n == 1 && s->single[seeds[0] & GRAM_STATE]) {
         *to = s->single[seeds[0] & GRAM_STATE] - 1;
         return gxs_work(s->w, 1);
@@ -267,7 +276,7 @@ static bool target(struct subset *s, const uint32_t *seeds, size_t n,
     for (i = s->table[s->hash & s->mask]; i; i = s->sets[i - 1].next)
         if (same_set(s, &s->sets[i - 1]))
             break;
-    if (!gxs_work(s->w, s->n_cur))
+    if (!gxs_work(s->w, s->n_cur << s->far))
         return false;
     if (!i) {
         if (!add_set(s))
@@ -337,7 +346,7 @@ static bool cut_symbols(struct subset *s, struct set set)
                 (uint16_t)(i * 64 + (uint32_t)__builtin_ctzll(x));
     }
     s->n_cut--; /* the last is where symbols end */
-    return gxs_work(s->w, steps);
+    return gxs_work(s->w, steps << s->far);
 }
 
 /* at, targets: the targets of every stretch, in the order of the edges. */
@@ -359,7 +368,7 @@ static bool sort_targets(struct subset *s, struct set set)
         s->at[i] = (uint32_t)sum;
         sum += n;
     }
-    if (!gxs_work(s->w, sum) ||
+    if (!gxs_work(s->w, sum << s->far) ||
         !vec_room(s->w, s->targets, s->cap_targets, sum))
         return false;
     EACH_EDGE(s, set, e)
@@ -466,11 +475,10 @@ static bool prepare(struct subset *s, const struct nfa *a, struct dfa *out)
     s->a = a;
     s->out = out;
     s->base = (uint32_t)out->n_states;
+    s->far = a->n > FAR_STATES;
     s->n_sets = s->n_pool = 0;
     if (!vec_room(s->w, s->stamp, s->cap_stamp, a->n) ||
-        !vec_room(s->w, s->single, s->cap_single, a->n) ||
-        !vec_room(s->w, s->cur, s->cap_cur, a->n) ||
-        !vec_room(s->w, s->stack, s->cap_stack, a->n) || !rehash(s, 64))
+        !vec_room(s->w, s->single, s->cap_single, a->n) || !rehash(s, 64))
         return false;
     if (s->n_stamp < a->n) {
         memset(s->stamp + s->n_stamp, 0,

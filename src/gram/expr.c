@@ -74,11 +74,11 @@ void *gxs_alloc(struct gxs *w, size_t n, size_t size)
 
 bool gxs_grow(struct gxs *w, void *pp, size_t *cap, size_t need, size_t size)
 {
-    size_t n = *cap ? *cap : 16, bytes, all;
+    size_t n = *cap + *cap / 2 < 16 ? 16 : *cap + *cap / 2, bytes, all;
     void *p;
 
-    while (n < need)
-        n += n / 2;
+    if (n < need)
+        n = need;
     if (w->err.st || !mem_mul(&bytes, n, size) ||
         !mem_add(&all, bytes, w->scratch + w->arena.used) || all > GX_MEMORY) {
         no_memory(w);

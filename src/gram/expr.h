@@ -39,7 +39,7 @@ struct gxs { /* the workshop */
  * is accepted or refused whatever else the machine does. GX_WORK_MAX steps
  * take at most 200 ms on a machine of 2020.
  */
-#define GX_WORK_MAX 20000000u
+#define GX_WORK_MAX 24000000u
 
 void gxs_init(struct gxs *w);
 void gxs_release(struct gxs *w);
