@@ -71,6 +71,16 @@ const struct gx *gx_star(struct gxs *w, const struct gx *x);
 const struct gx *gx_repeat(struct gxs *w, const struct gx *x, uint32_t min,
                            uint32_t max);
 
+/*
+ * n things in their order with `between` between them, and then any number of
+ * `more`. Those that are not required may be left out; one thing at least
+ * comes. Written without repetition, however many may be left out. required
+ * is [n]; both lists are copied.
+ */
+const struct gx *gx_list(struct gxs *w, const struct gx *const *of,
+                         const bool *required, size_t n,
+                         const struct gx *between, const struct gx *more);
+
 /* How a character is written. */
 enum gx_form {
     GX_RAW,  /* UTF-8 */

@@ -25,6 +25,15 @@ enum gx_kind {
     GXK_END,
     GXK_DFA,  /* dfa: a part that is compiled */
     GXK_CALL, /* of rule n */
+    GXK_LIST, /* list */
+};
+
+struct gx_list { /* gram/expr_list.c */
+    const struct gx *const *of; /* [n] */
+    const bool *required;       /* [n] */
+    const struct gx *between, *more;
+    size_t n;
+    size_t free; /* behind the last that is required */
 };
 
 /* What is somewhere inside. */
@@ -43,6 +52,7 @@ struct gx {
         const struct gx *one;
         const char *s;
         const struct dfa *dfa;
+        const struct gx_list *list;
     };
 };
 

@@ -170,6 +170,33 @@ static bool do_dfa(struct nfa *a, const struct nfa_task *t)
     return true;
 }
 
+/* States want[i], where of[i] or what is behind it comes next, and had[i], just
+ * behind of[i - 1]: a comma and want[i] follow, or the end. */
+static bool do_list(struct nfa *a, const struct nfa_task *t)
+{
+    const struct gx_list *l = t->x->list;
+    uint32_t want = add_states(a, 2 * (l->n + 1));
+    uint32_t had = want + (uint32_t)l->n + 1;
+
+    if (!want || !add_edge(a, t->in, NFA_EPS, 0, want))
+        return false;
+    for (uint32_t i = 0; i <= l->n; i++) {
+        bool last = i == l->n;
+
+        if (!add_task(a, last ? l->more : l->of[i], want + i,
+                      had + (last ? i : i + 1)) ||
+            (!last && !l->required[i] &&
+             !add_edge(a, want + i, NFA_EPS, 0, want + i + 1)))
+            return false;
+        if ((!last || l->more->kind != GXK_NONE) &&
+            !add_task(a, l->between, had + i, want + i))
+            return false;
+        if (i >= l->free && !add_edge(a, had + i, NFA_EPS, 0, t->out))
+            return false;
+    }
+    return true;
+}
+
 static bool do_task(struct nfa *a, const struct nfa_task *t)
 {
     const struct gx *x = t->x;
@@ -200,6 +227,8 @@ static bool do_task(struct nfa *a, const struct nfa_task *t)
         return add_edge(a, t->in, NFA_END, 0, t->out);
     case GXK_DFA:
         return do_dfa(a, t);
+    case GXK_LIST:
+        return do_list(a, t);
     default:
         return add_edge(a, t->in, NFA_CALL, x->n,
                         t->out | (a->counts && x->counts ? GRAM_COUNTS : 0));

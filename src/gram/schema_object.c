@@ -415,55 +415,24 @@ static const struct gx *comma(struct gxs *w)
                                                  gx_space(w)}, 3);
 }
 
-/* Some of props[from..to), none required, each behind a comma. */
-static const struct gx *followers(struct object *o, size_t from, size_t to)
-{
-    struct gxs *w = o->s->w;
-    const struct gx *x = gx_empty(w);
-
-    for (size_t i = to; i > from; i--) {
-        const struct prop *p = &o->props[i - 1];
-        const struct gx *one = gx_seq(w, comma(w), p->x);
-
-        x = gx_seq(w, p->required ? one : gx_opt(w, one), x);
-    }
-    return x;
-}
-
-/* One at least of props[from..to), none required. Halves, so that it grows
- * with n log n. */
-static const struct gx *some(struct object *o, size_t from, size_t to)
-{
-    struct gxs *w = o->s->w;
-    size_t mid = from + (to - from) / 2;
-
-    if (to - from == 1)
-        return o->props[from].x;
-    return gx_alt(w, gx_seq(w, some(o, from, mid), followers(o, mid, to)),
-                  some(o, mid, to));
-}
-
 /* The members; *empty: there may be none. */
-static const struct gx *members(struct object *o, bool *empty)
+static enum st members(struct object *o, bool *empty, const struct gx **out,
+                       struct err *e)
 {
     struct gxs *w = o->s->w;
-    const struct gx *more = gx_star(w, gx_seq(w, comma(w), o->extra));
-    const struct gx *x = gx_empty(w);
-    size_t first = 0;
+    const struct gx **of = arena_array(&o->s->arena, o->n + 1, sizeof(*of));
+    bool *required = arena_array(&o->s->arena, o->n + 1, sizeof(*required));
 
-    while (first < o->n && !o->props[first].required)
-        first++;
-    *empty = first == o->n;
-    if (!*empty) {
-        for (size_t i = first; i > 0; i--)
-            x = gx_seq(w, gx_opt(w, gx_seq(w, o->props[i - 1].x, comma(w))),
-                       x);
-        x = gx_seq(w, x, o->props[first].x);
-        x = gx_seq(w, x, followers(o, first + 1, o->n));
-        return gx_seq(w, x, more);
+    if (!of || !required)
+        return schema_nomem(e);
+    *empty = true;
+    for (size_t i = 0; i < o->n; i++) {
+        of[i] = o->props[i].x;
+        required[i] = o->props[i].required;
+        *empty &= !required[i];
     }
-    x = gx_seq(w, o->extra, more);
-    return o->n ? gx_alt(w, gx_seq(w, some(o, 0, o->n), more), x) : x;
+    *out = gx_list(w, of, required, o->n, comma(w), o->extra);
+    return ST_OK;
 }
 
 static size_t count_required(const struct object *o)
@@ -480,7 +449,7 @@ enum st schema_object(struct schema_read *s, const struct conj *c,
 {
     struct gxs *w = s->w;
     struct object o = {.s = s, .c = c, .max = GX_MANY};
-    const struct gx *x;
+    const struct gx *x = NULL;
     bool empty = false;
     int rule;
     enum st st = read_names(&o, e);
@@ -495,9 +464,10 @@ enum st schema_object(struct schema_read *s, const struct conj *c,
     if (st || o.impossible)
         return st;
     st = write_extra(&o, e);
+    if (!st)
+        st = members(&o, &empty, &x, e);
     if (st)
         return st;
-    x = members(&o, &empty);
     x = gx_seq(w, x, gx_space(w));
     x = gx_seqn(w, (const struct gx *const[]){gx_lit(w, "{"), gx_space(w),
                                               empty ? gx_opt(w, x) : x,
