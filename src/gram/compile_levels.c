@@ -102,8 +102,8 @@ static bool look_at(struct compile *c, struct crule *r, uint32_t level)
     if (!run_at(c, r, level))
         return false;
     /* One bound alone only needs the least, or the most. */
-    r->gap = c->paths.gap && r->min && r->max != GX_MANY &&
-             can_finish(&c->paths, r);
+    r->gap =
+        c->paths.gap && r->min && r->max != GX_MANY && can_finish(&c->paths, r);
     if (r->gap && !without_gaps(c, r, level))
         return false;
     if (r->gap || !can_finish(&c->paths, r))
@@ -116,8 +116,9 @@ static bool look_at(struct compile *c, struct crule *r, uint32_t level)
     return note(c, r, level);
 }
 
-/* Bounds that hold whatever is written need no counter. */
-static bool drop_counter(struct compile *c, struct crule *r)
+/* Bounds that hold whatever is written are none; without any there is no
+ * counter. */
+static bool drop_bounds(struct compile *c, struct crule *r)
 {
     const struct paths *p = &c->paths;
     struct dfa *d = &c->all;
@@ -126,8 +127,13 @@ static bool drop_counter(struct compile *c, struct crule *r)
         return true;
     if (!paths_run(&c->paths, d, r, (struct callable){NULL, 0}, true))
         return false;
-    if (p->least[0] == PATHS_NONE || p->least[0] < r->min ||
-        (r->max != GX_MANY && p->most[0] > r->max))
+    if (p->least[0] == PATHS_NONE)
+        return true;
+    if (p->least[0] >= r->min)
+        r->min = 0;
+    if (p->most[0] <= r->max)
+        r->max = GX_MANY;
+    if (r->min || r->max != GX_MANY)
         return true;
     r->counted = false;
     for (size_t i = 0; i < r->n; i++) {
@@ -146,7 +152,7 @@ bool compile_levels(struct compile *c)
     for (size_t i = 0; i < c->all.n_states; i++)
         c->all.states[i].least = PATHS_NONE;
     for (size_t i = 0; i < c->n_rules; i++)
-        if (!drop_counter(c, &c->rules[i]) || !look_at(c, &c->rules[i], 0))
+        if (!drop_bounds(c, &c->rules[i]) || !look_at(c, &c->rules[i], 0))
             return false;
     for (uint32_t level = 1; c->n_due && level < GRAM_DEPTH_MAX; level++) {
         uint32_t *now = c->due;
@@ -165,9 +171,9 @@ bool compile_levels(struct compile *c)
         if (!c->rules[i].gap)
             continue;
         gxs_fail(c->w, ST_UNSUPPORTED, "",
-                 "bounds %u to %u cannot be kept: the lengths that are "
-                 "possible have gaps, and an automaton that could count them "
-                 "is too large",
+                 "bounds %u to %u cannot be kept together: the lengths that "
+                 "are possible have gaps, and an automaton that could count "
+                 "them is too large",
                  c->rules[i].min, c->rules[i].max);
         return false;
     }

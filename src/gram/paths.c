@@ -298,5 +298,6 @@ bool paths_run(struct paths *p, const struct dfa *d, const struct crule *r,
            vec_room(p->w, p->comp, p->cap_comp, n) &&
            vec_room(p->w, p->frames, p->cap_frames, 2 * n) &&
            all_components(p, states, PASS_MOST) &&
-           all_components(p, states, PASS_GAPS);
+           (!r->min || r->max == GX_MANY ||
+            all_components(p, states, PASS_GAPS));
 }

@@ -467,8 +467,7 @@ static bool ends_agree(uint64_t numbers, uint32_t least, uint32_t most)
 
     if (!(numbers >> least & 1) || numbers & ~inside)
         return false;
-    return most >= NUMBERS - 1 ? numbers >> (NUMBERS / 2)
-                               : numbers >> most & 1;
+    return most >= NUMBERS - 1 ? numbers >> (NUMBERS / 2) : numbers >> most & 1;
 }
 
 static bool numbers_agree(const struct grammar *g)
