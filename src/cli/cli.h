@@ -19,6 +19,7 @@ int cmd_tokenize(int argc, char **argv);
 int cmd_detokenize(int argc, char **argv);
 int cmd_render(int argc, char **argv);
 int cmd_parse(int argc, char **argv);
+int cmd_grammar(int argc, char **argv);
 int cmd_key(int argc, char **argv);
 int cmd_ledger(int argc, char **argv);
 int cmd_compat(int argc, char **argv);

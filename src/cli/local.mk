@@ -2,7 +2,7 @@
 bin_PROGRAMS += penstock
 penstock_SOURCES = src/cli/cli.h src/cli/main.c \
 	src/cli/cmd_compat.c src/cli/cmd_render.c src/cli/cmd_parse.c \
-	src/cli/cmd_tokenize.c
+	src/cli/cmd_tokenize.c src/cli/cmd_grammar.c
 penstock_SOURCES += src/cli/store.c src/cli/store.h \
 	src/cli/cmd_key.c src/cli/cmd_ledger.c
 penstock_SOURCES += src/cli/load.c src/cli/load.h \

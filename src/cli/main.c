@@ -15,6 +15,7 @@ static const struct command {
     {"detokenize", cmd_detokenize, "the text of token ids"},
     {"render", cmd_render, "the prompt of a chat request"},
     {"parse", cmd_parse, "a reply into reasoning, content and calls"},
+    {"grammar", cmd_grammar, "would a bound answer be this text?"},
     {"compat", cmd_compat, "the table of request fields"},
     {"key", cmd_key, "who may ask: add, list, revoke"},
     {"ledger", cmd_ledger, "who used what: requests and sums"},
