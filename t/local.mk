@@ -362,4 +362,16 @@ t_unit_gram_compile_LDADD = libp_gram.a libp_base.a
 unit_tests += t/unit/gram_schema
 t_unit_gram_schema_LDADD = libp_gram.a libp_text.a libp_json.a libp_base.a \
 	$(P_LDLIBS)
+# gram: characters and regular expressions; any bytes as those or as schemas
+GRAM_LDADD = libp_gram.a libp_text.a libp_json.a libp_base.a $(YAJL_LIBS)
+unit_tests += t/unit/gram_charset t/unit/gram_regex
+t_unit_gram_charset_LDADD = $(GRAM_LDADD)
+t_unit_gram_regex_LDADD = $(GRAM_LDADD)
+fuzz_tests += t/fuzz/regex t/fuzz/schema
+t_fuzz_regex_SOURCES = t/fuzz/regex.c t/lib/gram_walk.h $(fuzz_main)
+t_fuzz_regex_LDADD = $(GRAM_LDADD)
+t_fuzz_regex_LDFLAGS = $(fuzz_ldflags)
+t_fuzz_schema_SOURCES = t/fuzz/schema.c t/lib/gram_walk.h $(fuzz_main)
+t_fuzz_schema_LDADD = $(GRAM_LDADD)
+t_fuzz_schema_LDFLAGS = $(fuzz_ldflags)
 check_PROGRAMS += $(unit_tests)

@@ -18,6 +18,7 @@ struct seqs {
 /* One range gives at most: up to three pieces by length and, in each of those,
  * a beginning and an end at every byte but the last. */
 #define SEQS_A_RANGE 12
+#define SEQS_FEW 48 /* so many lie on the stack */
 
 static size_t put(uint32_t cp, uint8_t out[4])
 {
@@ -84,10 +85,11 @@ static void add_range(struct seqs *s, uint32_t lo, uint32_t hi)
 static const struct gx *tree(struct gxs *w, const struct seq *p, size_t n,
                              size_t at)
 {
-    const struct gx **ways, *x;
+    const struct gx *few[SEQS_FEW] = {NULL}, **ways = few, *x;
     size_t n_ways = 0;
 
-    ways = mem_try_array(n, sizeof(*ways));
+    if (n > SEQS_FEW)
+        ways = mem_try_array(n, sizeof(*ways));
     if (!ways) {
         gxs_fail(w, ST_NOMEM, "", "no memory for a class of characters");
         return gx_none(w);
@@ -104,18 +106,21 @@ static const struct gx *tree(struct gxs *w, const struct seq *p, size_t n,
         ways[n_ways++] = x;
     }
     x = gx_altn(w, ways, n_ways);
-    free(ways);
+    if (ways != few)
+        free(ways);
     return x;
 }
 
 static const struct gx *raw_chars(struct gxs *w, const struct charset *c)
 {
-    struct seqs s = {NULL, 0};
+    struct seq few[SEQS_FEW];
+    struct seqs s = {few, 0};
     const struct gx *x;
 
     if (!c->n)
         return gx_none(w);
-    s.p = mem_try_array(c->n, SEQS_A_RANGE * sizeof(*s.p));
+    if (c->n * SEQS_A_RANGE > SEQS_FEW)
+        s.p = mem_try_array(c->n, SEQS_A_RANGE * sizeof(*s.p));
     if (!s.p) {
         gxs_fail(w, ST_NOMEM, "", "no memory for a class of characters");
         return gx_none(w);
@@ -124,7 +129,8 @@ static const struct gx *raw_chars(struct gxs *w, const struct charset *c)
         add_range(&s, c->p[i].lo, c->p[i].hi);
     gxs_work(w, s.n);
     x = tree(w, s.p, s.n, 0);
-    free(s.p);
+    if (s.p != few)
+        free(s.p);
     return x;
 }
 

@@ -242,7 +242,7 @@ static bool add_set(struct subset *s)
     if (s->base + s->n_sets >= GRAM_STATES_MAX)
         return dfa_add_state(s->w, &(struct dfa){.n_states = GRAM_STATES_MAX});
     if (!vec_room(s->w, s->sets, s->cap_sets, s->n_sets + 1) ||
-        !vec_room(s->w, s->pool, s->cap_pool, s->n_pool + s->n_cur))
+        !vec_room(s->w, s->pool, s->cap_pool, s->n_pool + s->n_cur + 1))
         return false;
     x = &s->sets[s->n_sets++];
     *x = (struct set){(uint32_t)s->n_pool, (uint32_t)s->n_cur, s->hash, 0};
@@ -369,7 +369,7 @@ static bool sort_targets(struct subset *s, struct set set)
         sum += n;
     }
     if (!gxs_work(s->w, sum << s->far) ||
-        !vec_room(s->w, s->targets, s->cap_targets, sum))
+        !vec_room(s->w, s->targets, s->cap_targets, sum + 1))
         return false;
     EACH_EDGE(s, set, e)
     {

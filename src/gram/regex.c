@@ -297,7 +297,9 @@ static enum st row(struct regex *r, const struct gx **x)
     if (!st)
         st = flush(r);
     if (!st)
-        *x = gx_seqn(r->w, r->parts + base, r->n_parts - base);
+        *x = r->n_parts > base
+                 ? gx_seqn(r->w, r->parts + base, r->n_parts - base)
+                 : gx_empty(r->w);
     r->n_parts = base;
     return st;
 }

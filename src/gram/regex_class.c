@@ -5,6 +5,7 @@
 #define CLASS_BYTES (2u << 20) /* of the sets of one class */
 #define NAME_MAX_BYTES 64      /* of a class of characters */
 #define TABLE_STEPS 1000       /* of work: one pass over the categories */
+#define CLASS_STEPS 60         /* of work: a class as such */
 #define FOLD_STEPS 3000        /* of work: every character that has two cases */
 
 enum { SET_DOT, SET_D, SET_ND, SET_W, SET_NW, SET_S, SET_NS };
@@ -86,12 +87,14 @@ const struct gx *regex_one(struct regex *r, uint32_t cp)
     const struct gx *x;
     struct charset c;
     struct arena a;
+    char s[4];
 
+    if (!r->fold)
+        return gx_text(r->w, s, utf8_encode(cp, s), r->form);
     arena_init(&a, CLASS_BYTES);
     charset_init(&c, &a);
     charset_add(&c, cp, cp);
-    if (r->fold)
-        charset_fold(&c);
+    charset_fold(&c);
     x = gx_chars(r->w, &c, r->form);
     arena_release(&a);
     return x;
@@ -283,7 +286,7 @@ static enum st escape(struct regex *r, bool in_class, struct charset *c,
 static enum st class_end(struct regex *r, struct charset *c, bool negated,
                          const struct gx **x)
 {
-    uint64_t steps = c->n + 1, wide = 0;
+    uint64_t steps = CLASS_STEPS + c->n, wide = 0;
     enum st st;
 
     for (size_t i = 0; r->fold && i < c->n && wide < FOLD_STEPS; i++)
@@ -365,6 +368,11 @@ static enum st class_items(struct regex *r, size_t start, struct charset *c)
                                        "beginning");
         if (!st && single)
             charset_add(c, lo, hi);
+        if (!st && c->failed)
+            st = err_set(r->e, ST_LIMIT, "",
+                         "the regular expression has a class of more than %d "
+                         "ranges at offset %zu",
+                         CHARSET_MAX, start);
         if (!st) /* what lies behind moves */
             st = regex_work(r, 1 + c->n / 8);
     }
