@@ -225,7 +225,8 @@ static bool leaf_text(const struct json *node, struct buf *b)
         if (kind == WORD_SAYS || kind == WORD_UNKNOWN)
             continue;
         if (kind == WORD_REFUSED || kv->type == JSON_OBJ || kv->n > 16 ||
-            kv->str.n > LEAF_MAX || text_is(kv->key, "$ref"))
+            kv->str.n > LEAF_MAX || text_is(kv->key, "$ref") ||
+            text_is(kv->key, "$dynamicRef"))
             return false;
         for (const struct json *v = kv->child; v; v = v->next)
             if (v->n)
@@ -296,7 +297,7 @@ static enum st follow(struct schema_read *s, const struct json **node,
             return ST_OK;
         st = schema_check(s, *node, e);
         if (!st)
-            st = schema_ref(s, *node, node, e);
+            st = schema_ref(s, *node, "$ref", node, e);
     }
     return st; /* a cycle is seen by schema_ways */
 }

@@ -98,5 +98,9 @@ enum word_kind {
     WORD_REFUSED, /* restricts, and is not supported */
 };
 enum word_kind schema_word(struct text keyword);
+/* Where a keyword holds schemas: as its value (some may be a list of them
+ * instead), or in an object by name. */
+enum schema_place { PLACE_NONE, PLACE_ONE, PLACE_MAP };
+enum schema_place schema_place(struct text keyword);
 
 #endif

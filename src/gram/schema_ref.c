@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * $ref: a JSON Pointer (RFC 6901) in a URI fragment, or a plain name that an
- * $anchor carries. References to other documents are refused, and so are those
- * inside of a schema with an $id of its own: they would start there.
+ * $ref and $dynamicRef: a URI of a schema in this document (schema_ids.c), and
+ * in its fragment a JSON Pointer (RFC 6901) or a plain name that an $anchor
+ * carries. Other documents are never fetched.
  */
 
 static int hex_digit(char c)
@@ -95,94 +95,6 @@ static const struct json *by_pointer(const struct json *at, const char *p,
     return at;
 }
 
-static bool has_id(const struct json *node)
-{
-    const struct json *id = json_get(node, "$id");
-
-    return id && id->type == JSON_STR;
-}
-
-static const struct json *by_anchor(const struct json *at, struct text name,
-                                    bool root)
-{
-    static const char *const words[] = {"$anchor", "$dynamicAnchor", NULL};
-
-    if (!root && has_id(at))
-        return NULL; /* names in there are its own */
-    for (size_t i = 0; at->type == JSON_OBJ && words[i]; i++) {
-        const struct json *a = json_get(at, words[i]);
-
-        if (a && a->type == JSON_STR && text_same(a->str, name))
-            return at;
-    }
-    for (const struct json *c = at->child; c; c = c->next) {
-        const struct json *found = NULL;
-
-        if (c->n && !(text_is(c->key, "enum") || text_is(c->key, "const")))
-            found = by_anchor(c, name, false);
-        if (found)
-            return found;
-    }
-    return NULL;
-}
-
-/* Is there a schema with an $id between the root and a node? */
-static bool under_id(const struct json *at, const struct json *node, bool id)
-{
-    id |= has_id(at);
-    if (at == node)
-        return id;
-    for (const struct json *c = at->child; c; c = c->next)
-        if (c == node || c->n)
-            if (under_id(c, node, id))
-                return true;
-    return false;
-}
-
-static bool any_id(const struct json *at)
-{
-    for (const struct json *c = at->child; c; c = c->next)
-        if (c->n && (has_id(c) || any_id(c)))
-            return true;
-    return false;
-}
-
-static bool below_own_id(struct schema_read *s, const struct json *node)
-{
-    if (!s->own_ids)
-        s->own_ids = any_id(s->root) ? 2 : 1;
-    if (s->own_ids == 1 || node == s->root)
-        return false;
-    for (const struct json *c = s->root->child; c; c = c->next)
-        if (under_id(c, node, false))
-            return true;
-    return false;
-}
-
-/* What is behind the #, when the reference stays in this document. */
-static bool fragment(const struct schema_read *s, struct text ref,
-                     struct text *out)
-{
-    const struct json *id = json_get(s->root, "$id");
-    struct text own = {"", 0};
-
-    if (id && id->type == JSON_STR) {
-        own = id->str;
-        if (own.n && own.s[own.n - 1] == '#')
-            own.n--;
-    }
-    if (ref.n && ref.s[0] != '#' && own.n && ref.n >= own.n &&
-        !memcmp(ref.s, own.s, own.n) &&
-        (ref.n == own.n || ref.s[own.n] == '#')) {
-        ref.s += own.n;
-        ref.n -= own.n;
-    }
-    if (ref.n && ref.s[0] != '#')
-        return false;
-    *out = ref.n ? (struct text){ref.s + 1, ref.n - 1} : ref;
-    return true;
-}
-
 /* A reference in a message: its beginning, whole characters, no controls. */
 static const char *shown(struct text ref, char *buf, size_t size)
 {
@@ -197,47 +109,86 @@ static const char *shown(struct text ref, char *buf, size_t size)
     return buf;
 }
 
-enum st schema_ref(struct schema_read *s, const struct json *node,
-                   const struct json **out, struct err *e)
+/* A message about a reference. */
+static enum st complain(struct schema_read *s, enum st st,
+                        const struct json *node, const char *keyword,
+                        struct text ref, const char *what, struct err *e)
 {
-    const struct json *ref = json_get(node, "$ref");
-    const struct json *to = NULL;
-    struct text f = {"", 0};
     char buf[121];
-    char *p;
-    size_t n;
-    enum st st = schema_work(s, 16 + ref->str.n, e);
 
-    *out = node;
-    if (st)
-        return st;
-    if (!s->root || !fragment(s, ref->str, &f))
-        return schema_refuse(s, ST_UNSUPPORTED, node, "$ref", e,
-                             "'%s' is in another document; #, #/... and "
-                             "#anchor are supported",
-                             shown(ref->str, buf, sizeof(buf)));
-    if (below_own_id(s, node))
-        return schema_refuse(s, ST_UNSUPPORTED, node, "$ref", e,
-                             "not supported inside a schema with an $id of "
-                             "its own");
-    p = decoded(s, f, &n);
+    return schema_refuse(s, st, node, keyword, e, "'%s' %s",
+                         shown(ref, buf, sizeof(buf)), what);
+}
+
+/* A name's schema; of a dynamic one, when there is no other that it could be
+ * instead. */
+static enum st by_name(struct schema_read *s, const struct json *node,
+                       const char *keyword, size_t resource, struct text name,
+                       const struct json **out, struct err *e)
+{
+    size_t n = 0;
+    enum st st = schema_anchor_find(s, resource, name, out, e);
+
+    if (!st && *out && strcmp(keyword, "$dynamicRef") == 0)
+        st = schema_anchor_dynamic(s, *out, name, &n, e);
+    if (!st && n > 1)
+        return complain(s, ST_UNSUPPORTED, node, keyword, name,
+                        "has several meanings, which is not supported", e);
+    return st;
+}
+
+/* What a fragment names in a resource; NULL: nothing. */
+static enum st by_fragment(struct schema_read *s, const struct json *node,
+                           const char *keyword, size_t resource,
+                           struct text fragment, const struct json **out,
+                           struct err *e)
+{
+    const struct json *from = s->ids.resources[resource].node;
+    size_t n;
+    char *p = decoded(s, fragment, &n);
+
     if (!p)
         return schema_nomem(e);
-    if (!n)
-        to = s->root;
-    else if (p[0] == '/')
-        to = by_pointer(s->root, p, n);
-    else
-        to = by_anchor(s->root, (struct text){p, n}, true);
+    if (n && p[0] != '/')
+        return by_name(s, node, keyword, resource, (struct text){p, n}, out,
+                       e);
+    *out = by_pointer(from, p, n);
+    return ST_OK;
+}
+
+enum st schema_ref(struct schema_read *s, const struct json *node,
+                   const char *keyword, const struct json **out,
+                   struct err *e)
+{
+    const struct text ref = json_get(node, keyword)->str;
+    const char *hash = memchr(ref.s, '#', ref.n);
+    struct text uri = {ref.s, hash ? (size_t)(hash - ref.s) : ref.n};
+    struct text fragment = {"", 0};
+    const struct json *to = NULL;
+    size_t resource = 0;
+    enum st st = schema_work(s, 16 + ref.n, e);
+
+    *out = node;
+    if (hash)
+        fragment = (struct text){hash + 1, ref.n - uri.n - 1};
+    if (!st && s->root)
+        st = schema_resource_of(s, node, &resource, e);
+    if (!st && s->root && uri.n)
+        st = schema_resource_find(s, resource, uri, &resource, e);
+    if (st)
+        return st;
+    if (!s->root || resource == s->ids.n_resources)
+        return complain(s, ST_UNSUPPORTED, node, keyword, ref,
+                        "is not in this document; others are not fetched", e);
+    st = by_fragment(s, node, keyword, resource, fragment, &to, e);
+    if (st)
+        return st;
     if (!to)
-        return schema_refuse(s, ST_INVALID, node, "$ref", e,
-                             "'%s' points at nothing",
-                             shown(ref->str, buf, sizeof(buf)));
+        return complain(s, ST_INVALID, node, keyword, ref,
+                        "points at nothing", e);
     if (to->type != JSON_OBJ && to->type != JSON_BOOL)
-        return schema_refuse(s, ST_INVALID, node, "$ref", e,
-                             "'%s' points at %s, not at a schema",
-                             shown(ref->str, buf, sizeof(buf)),
-                             json_type_name(to));
+        return complain(s, ST_INVALID, node, keyword, ref,
+                        "does not point at a schema", e);
     *out = to;
     return ST_OK;
 }

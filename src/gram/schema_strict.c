@@ -1,5 +1,4 @@
-#include "base/buf.h"
-#include "gram/schema.h"
+#include "gram/schema_int.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,33 +200,6 @@ static enum st check_object(struct strict *s, const struct json *node,
     return check_names(s, node, at);
 }
 
-/* Where a schema holds others: in a map, in a list, or as the value. */
-static const struct place {
-    const char *keyword;
-    bool map;
-} places[] = {
-    {"properties", true},       {"patternProperties", true},
-    {"$defs", true},            {"definitions", true},
-    {"dependentSchemas", true}, {"items", false},
-    {"prefixItems", false},     {"additionalItems", false},
-    {"unevaluatedItems", false}, {"contains", false},
-    {"additionalProperties", false}, {"unevaluatedProperties", false},
-    {"propertyNames", false},   {"anyOf", false},
-    {"allOf", false},           {"oneOf", false},
-    {"not", false},             {"if", false},
-    {"then", false},            {"else", false},
-};
-
-static const struct place *place_of(struct text keyword)
-{
-    size_t i;
-
-    for (i = 0; i < sizeof places / sizeof *places; i++)
-        if (text_is(keyword, places[i].keyword))
-            return &places[i];
-    return NULL;
-}
-
 static enum st check(struct strict *s, const struct json *node,
                      const struct step *at);
 
@@ -263,14 +235,14 @@ static enum st check(struct strict *s, const struct json *node,
     if (is_object(node))
         st = check_object(s, node, up);
     for (m = node->child; m && !st; m = m->next) {
-        const struct place *p = place_of(m->key);
+        enum schema_place p = schema_place(m->key);
         struct step at = {up, m->key};
 
-        if (!p)
+        if (p == PLACE_NONE)
             continue;
-        if (m->type == JSON_ARR || (p->map && m->type == JSON_OBJ))
+        if (m->type == JSON_ARR || (p == PLACE_MAP && m->type == JSON_OBJ))
             st = check_parts(s, m, &at);
-        else if (!p->map)
+        else if (p == PLACE_ONE)
             st = check(s, m, &at);
     }
     return st;

@@ -1,6 +1,6 @@
 /*
  * gram/schema_way.h - what the files that read the structure of a schema
- * share: schema.c, schema_words.c, schema_ref.c, schema_ways.c,
+ * share: schema.c, schema_words.c, schema_ref.c, schema_ids.c, schema_ways.c,
  * schema_admit.c, schema_apart.c, schema_object.c, schema_array.c.
  *
  * A place of a document is a set of schemas that all hold (struct set, as they
@@ -82,6 +82,28 @@ struct schema_tester {  /* a grammar that texts are tried on */
     struct grammar *g;  /* owned */
 };
 
+/* A document, or a part of it with an $id. */
+struct schema_resource {
+    struct text uri;     /* as far as it is known, without fragment */
+    const struct json *node;
+};
+
+struct schema_anchor {
+    size_t resource;
+    struct text name;
+    const struct json *node;
+    bool dynamic;
+};
+
+struct schema_ids {
+    bool read;
+    struct schema_resource *resources; /* [n_resources] the root is 0 */
+    size_t n_resources, cap_resources;
+    struct schema_anchor *anchors;     /* [n_anchors] */
+    size_t n_anchors, cap_anchors;
+    struct schema_map at;              /* schemas not of resource 0 */
+};
+
 struct schema_read {
     struct gxs *w;
     const struct json *root; /* NULL: there is none */
@@ -102,8 +124,7 @@ struct schema_read {
     size_t n_ones, cap_ones, next_one;
     size_t depth;             /* of schema_ways in itself */
     size_t scopes;            /* schemas with unevaluated* that are open */
-    int own_ids;              /* schemas below the root with an $id: 0 not
-                               * looked, 1 none, 2 some */
+    struct schema_ids ids;
 };
 
 /* --- schema.c ------------------------------------------------------------ */
@@ -150,9 +171,34 @@ unsigned schema_type_kinds(const struct json *node);
 
 /* --- schema_ref.c -------------------------------------------------------- */
 
-/* What the $ref of a schema points at. */
+/* What the $ref or $dynamicRef of a schema points at. */
 enum st schema_ref(struct schema_read *s, const struct json *node,
-                   const struct json **out, struct err *e) MUST_CHECK;
+                   const char *keyword, const struct json **out,
+                   struct err *e) MUST_CHECK;
+
+/* --- schema_ids.c, schema_uri.c: what schemas are called ------------------ */
+
+/* The resource of a schema. */
+enum st schema_resource_of(struct schema_read *s, const struct json *node,
+                           size_t *out, struct err *e) MUST_CHECK;
+/* The resource that a URI reference without fragment means inside of another;
+ * ids.n_resources: it is not in this document. schema_resource_of was called
+ * before. */
+enum st schema_resource_find(struct schema_read *s, size_t base,
+                             struct text ref, size_t *out, struct err *e)
+    MUST_CHECK;
+/* The schema with that $anchor or $dynamicAnchor; NULL: none. */
+enum st schema_anchor_find(struct schema_read *s, size_t resource,
+                           struct text name, const struct json **out,
+                           struct err *e) MUST_CHECK;
+/* How many in the whole document have that $dynamicAnchor; 0 when `node` has
+ * not. */
+enum st schema_anchor_dynamic(struct schema_read *s, const struct json *node,
+                              struct text name, size_t *n, struct err *e)
+    MUST_CHECK;
+/* `ref` as it is meant in a document at `base`, without fragment: RFC 3986,
+ * section 5.2. */
+void schema_uri_join(struct text base, struct text ref, struct buf *out);
 
 /* --- schema_ways.c ------------------------------------------------------- */
 

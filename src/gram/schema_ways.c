@@ -259,8 +259,9 @@ static enum st multiply_word(struct schema_read *s, struct ways *acc,
     const struct json *to = NULL;
     enum st st = ST_OK;
 
-    if (text_is(k, "$ref")) {
-        st = schema_ref(s, node, &to, e);
+    if (text_is(k, "$ref") || text_is(k, "$dynamicRef")) {
+        st = schema_ref(s, node, text_is(k, "$ref") ? "$ref" : "$dynamicRef",
+                        &to, e);
         return st ? st : multiply_schema(s, acc, to, e);
     }
     if (text_is(k, "allOf")) {

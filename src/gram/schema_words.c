@@ -34,7 +34,7 @@ static const struct word words[] = {
     {"$comment", WORD_SAYS, IS_ANY, false},
     {"$defs", WORD_SAYS, IS_MAP, false},
     {"$dynamicAnchor", WORD_SAYS, IS_STRING, false},
-    {"$dynamicRef", WORD_REFUSED, IS_ANY, false},
+    {"$dynamicRef", WORD_READ, IS_STRING, false},
     {"$id", WORD_SAYS, IS_STRING, false},
     {"$recursiveAnchor", WORD_SAYS, IS_BOOL, false},
     {"$recursiveRef", WORD_REFUSED, IS_ANY, false},
@@ -120,6 +120,17 @@ enum word_kind schema_word(struct text keyword)
     const struct word *w = find_word(keyword);
 
     return w ? w->kind : WORD_UNKNOWN;
+}
+
+enum schema_place schema_place(struct text keyword)
+{
+    const struct word *w = find_word(keyword);
+
+    if (w && (w->shape == IS_SCHEMA || w->shape == IS_SCHEMAS))
+        return PLACE_ONE;
+    if (w && (w->shape == IS_MAP || w->shape == IS_DEPENDS))
+        return PLACE_MAP;
+    return PLACE_NONE;
 }
 
 bool schema_says_itself(const struct json *node)

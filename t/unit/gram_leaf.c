@@ -5,7 +5,7 @@
  */
 #include "t/lib/gram_t.h"
 #include "gram/decimal.h"
-#include "gram/schema_int.h"
+#include "gram/schema_way.h"
 #include "t/lib/tap.h"
 #include <stdlib.h>
 
@@ -183,10 +183,47 @@ static void check_others(void)
     accepts(two, "\"axxxb\"", false);
     accepts(two, "\"ba\"", false);
     accepts("{\"const\":{\"b\":[1.0,\"x\"],\"a\":null}}",
-            "{ \"b\": [1 ,\"x\" ]\n,\"a\":null }", true);
+            "{ \"b\": [1 ,\"x\" ]\t,\"a\":null }", true);
     accepts("{\"const\":{\"b\":1,\"a\":2}}", "{\"b\":1,\"a\":3}", false);
     accepts("{\"type\":\"string\",\"format\":\"date\",\"minLength\":10}",
             "\"2024-02-29\"", true);
+}
+
+/* The examples of RFC 3986, section 5.4, without fragments. */
+static void check_uris(void)
+{
+    static const char *const t[][2] = {
+        {"g:h", "g:h"}, {"g", "http://a/b/c/g"}, {"./g", "http://a/b/c/g"},
+        {"g/", "http://a/b/c/g/"}, {"/g", "http://a/g"}, {"//g", "http://g"},
+        {"?y", "http://a/b/c/d;p?y"}, {"g?y", "http://a/b/c/g?y"},
+        {"#s", "http://a/b/c/d;p?q"}, {"g#s", "http://a/b/c/g"},
+        {"g?y#s", "http://a/b/c/g?y"}, {";x", "http://a/b/c/;x"},
+        {"g;x", "http://a/b/c/g;x"}, {"", "http://a/b/c/d;p?q"},
+        {".", "http://a/b/c/"}, {"./", "http://a/b/c/"},
+        {"..", "http://a/b/"}, {"../", "http://a/b/"},
+        {"../g", "http://a/b/g"}, {"../..", "http://a/"},
+        {"../../", "http://a/"}, {"../../g", "http://a/g"},
+        {"../../../g", "http://a/g"}, {"../../../../g", "http://a/g"},
+        {"/./g", "http://a/g"}, {"/../g", "http://a/g"},
+        {"g.", "http://a/b/c/g."}, {".g", "http://a/b/c/.g"},
+        {"g..", "http://a/b/c/g.."}, {"..g", "http://a/b/c/..g"},
+        {"./../g", "http://a/b/g"}, {"./g/.", "http://a/b/c/g/"},
+        {"g/./h", "http://a/b/c/g/h"}, {"g/../h", "http://a/b/c/h"},
+        {"g;x=1/./y", "http://a/b/c/g;x=1/y"},
+        {"g;x=1/../y", "http://a/b/c/y"}, {"g?y/./x", "http://a/b/c/g?y/./x"},
+        {"g?y/../x", "http://a/b/c/g?y/../x"}, {"http:g", "http:g"},
+    };
+    const struct text base = {"http://a/b/c/d;p?q", 18};
+    struct buf b;
+    size_t i;
+
+    buf_init(&b, BUF_MESSAGE);
+    for (i = 0; i < sizeof t / sizeof *t; i++) {
+        buf_clear(&b);
+        schema_uri_join(base, (struct text){t[i][0], strlen(t[i][0])}, &b);
+        is_str(buf_text(&b).s, t[i][1], "%s", t[i][0]);
+    }
+    buf_release(&b);
 }
 
 int main(void)
@@ -195,6 +232,7 @@ int main(void)
     check_file("t/data/gram/leaf-strings.tsv");
     check_file("t/data/gram/leaf-formats.tsv");
     check_literals();
+    check_uris();
     check_refused();
     check_others();
     return done();

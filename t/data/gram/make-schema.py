@@ -275,7 +275,30 @@ case("an $id of its own",
          "a": {"$id": "http://example.com/a", "$ref": "#/$defs/x",
                "$defs": {"x": {"type": "integer"}}}},
       "$defs": {"x": {"type": "string"}}},
-     refused="$ref at #/properties/a")
+     ['{"a":1}'], ['{"a":"x"}'])
+case("addresses, relative to one another",
+     {"$id": "http://example.com/all/root.json", "type": "object",
+      "properties": {"a": {"$ref": "../b/two.json"}, "b": {"$ref": "b/"},
+                     "c": {"$ref": "http://example.com/b/two.json#name"},
+                     "d": {"$ref": "urn:example:d#/$defs/x"}},
+      "$defs": {"one": {"$id": "/b/two.json", "type": "integer",
+                        "$defs": {"n": {"$anchor": "name",
+                                        "type": "boolean"}}},
+                "two": {"$id": "./x/../b/", "type": "null"},
+                "three": {"$id": "urn:example:d", "$defs": {
+                    "x": {"$ref": "#/$defs/y"}, "y": {"const": 7}}}}},
+     ['{"a":1,"b":null,"c":true,"d":7}'],
+     ['{"a":null}', '{"b":1}', '{"c":1}', '{"d":8}'])
+case("a dynamic reference that can only mean one thing",
+     {"$ref": "#node", "$defs": {"node": {
+         "$dynamicAnchor": "node", "type": "object", "properties": {
+             "next": {"$dynamicRef": "#node"}},
+         "additionalProperties": False}}},
+     ['{}', '{"next":{"next":{}}}'], ['{"next":1}', '{"next":{"x":1}}'])
+case("a dynamic reference that could mean two things",
+     {"$dynamicRef": "#n", "$dynamicAnchor": "n",
+      "$defs": {"a": {"$id": "a", "$dynamicAnchor": "n", "type": "null"}}},
+     refused="$dynamicRef at #: 'n' has several meanings")
 
 # --- recursion
 TREE = {"$ref": "#/$defs/node", "$defs": {"node": {
@@ -438,8 +461,7 @@ case("a count below 0", {"type": "array", "minItems": -1},
 case("a count that is not whole", {"type": "array", "maxItems": 1.5},
      refused="maxItems at #:")
 for word, value in (("uniqueItems", True), ("not", {"type": "string"}),
-                    ("dependentSchemas", {"a": {"required": ["b"]}}),
-                    ("$dynamicRef", "#x")):
+                    ("dependentSchemas", {"a": {"required": ["b"]}})):
     case("refused: " + word,
          {"type": "object", "properties": {"p/q": {word: value}}},
          refused=word + " at #/properties/p~1q: not supported")
