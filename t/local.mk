@@ -374,4 +374,14 @@ t_fuzz_regex_LDFLAGS = $(fuzz_ldflags)
 t_fuzz_schema_SOURCES = t/fuzz/schema.c t/lib/gram_walk.h $(fuzz_main)
 t_fuzz_schema_LDADD = $(GRAM_LDADD)
 t_fuzz_schema_LDFLAGS = $(fuzz_ldflags)
+# a tool of t/1120, and vocabularies and grammars from files
+check_LIBRARIES += libt_gramfile.a
+libt_gramfile_a_SOURCES = t/lib/gramfile.c t/lib/gramfile.h
+GRAMFILE_LDADD = libt_gramfile.a libt_mask.a libp_gram.a libp_text.a \
+	libp_json.a libp_base.a $(PCRE2_LIBS) $(YAJL_LIBS) -lm
+check_PROGRAMS += t/unit/gram_masks_file
+t_unit_gram_masks_file_LDADD = $(GRAMFILE_LDADD)
+# not built by default: make t/bench/grammar_masks
+EXTRA_PROGRAMS += t/bench/grammar_masks
+t_bench_grammar_masks_LDADD = $(GRAMFILE_LDADD)
 check_PROGRAMS += $(unit_tests)

@@ -4,16 +4,22 @@
 
 #include <string.h>
 
-#define ROWS 256     /* tables of states that are kept */
+#define ROWS 512     /* tables of states that are kept */
 #define PLAINS 1024  /* answers of plain_of that are kept */
+
+/* In a row, beside the flags of gram_edge. */
 #define DEAD UINT32_MAX
+#define CARE 0x20000000u /* more to ask than whether there is an edge */
+_Static_assert(GRAM_STATES_MAX < CARE, "states and flags share a word");
+
+/* Calls in one another up to which an edge to a state of at most that height
+ * needs no care. */
+#define SHALLOW (GRAM_DEPTH_MAX / 2)
 
 /* Where each byte leads at one state, when it stays in its rule. */
 struct row {
-    uint64_t grammar;
-    uint32_t state;
+    uint32_t state;      /* UINT32_MAX: no table here */
     bool accept;         /* it may also end */
-    bool counted;
     bool calls;          /* there are some: `leaves` */
     uint64_t leaves[4];  /* bytes that a call may begin with */
     uint32_t to[256];    /* as in gram_edge; DEAD: nowhere */
@@ -27,10 +33,17 @@ struct known_plain {
 
 /* What is left behind so many bytes of the branch. */
 struct level {
-    struct walk_way one;   /* n == 1 */
-    const struct row *row; /* perhaps the one's */
-    size_t first, n;       /* n > 1: in `ways` */
+    struct walk_way one; /* n == 1 */
+    uint32_t n;
+    size_t first;        /* n > 1: in `ways` */
     size_t n_nodes;
+};
+
+/* The same where one way can only stay in its rule: at that state, else as at
+ * the level `base`. One word that is copied, not a level. */
+struct quick {
+    uint32_t state; /* UINT32_MAX: see the level */
+    uint32_t base;
 };
 
 struct fill {
@@ -41,7 +54,9 @@ struct fill {
     struct walk_way *ways;      /* [cap_ways] owned */
     size_t cap_nodes, cap_ways;
     struct level *levels;       /* [v->longest + 1] owned */
-    struct row *rows;           /* [ROWS] owned */
+    struct quick *quick;        /* the same */
+    struct row *rows;           /* [ROWS] owned: by state, of one grammar */
+    uint64_t rows_of;
     struct known_plain *plains; /* [PLAINS] owned */
 };
 
@@ -55,12 +70,12 @@ struct fill *fill_new(const struct gram_vocab *v)
     f->levels = mem_try_array(v->longest + 1, sizeof(*f->levels));
     f->rows = mem_try_array(ROWS, sizeof(*f->rows));
     f->plains = mem_try_array(PLAINS, sizeof(*f->plains));
-    if (!f->levels || !f->rows || !f->plains) {
+    f->quick = mem_try_array(v->longest + 1, sizeof(*f->quick));
+    if (!f->levels || !f->quick || !f->rows || !f->plains) {
         fill_free(f);
         return NULL;
     }
-    for (size_t i = 0; i < ROWS; i++)
-        f->rows[i].grammar = UINT64_MAX;
+    f->rows_of = UINT64_MAX;
     for (size_t i = 0; i < PLAINS; i++)
         f->plains[i].grammar = UINT64_MAX;
     return f;
@@ -73,6 +88,7 @@ void fill_free(struct fill *f)
     free(f->nodes);
     free(f->ways);
     free(f->levels);
+    free(f->quick);
     free(f->rows);
     free(f->plains);
     free(f);
@@ -102,76 +118,134 @@ static bool make_room(struct fill *f, size_t at)
     return true;
 }
 
-static const struct row *row_of(struct fill *f, uint32_t state)
+static void make_row(struct row *row, const struct grammar *g, uint32_t state)
 {
-    const struct grammar *g = f->walk.g;
     const struct gram_state *st = &g->states[state];
     const struct gram_edge *e = g->edges + st->edges;
     const struct gram_call *c = g->calls + st->calls;
-    struct row *row = &f->rows[state % ROWS];
 
-    if (row->grammar == g->id && row->state == state)
-        return row;
-    memset(row, 0, sizeof(*row));
-    row->grammar = g->id;
-    row->state = state;
-    row->accept = st->accept;
-    row->counted = g->rules[st->rule].counted;
-    row->calls = st->n_calls > 0;
+    *row = (struct row){
+        .state = state,
+        .accept = st->accept,
+        .calls = st->n_calls > 0,
+    };
     memset(row->to, 0xff, sizeof(row->to));
     for (size_t i = 0; i < st->n_edges; i++) {
+        uint32_t to = e[i].to;
+        if (g->rules[st->rule].counted || to & GRAM_SPACE ||
+            g->states[to & GRAM_STATE].height > GRAM_DEPTH_MAX - SHALLOW)
+            to |= CARE;
+        else
+            to &= GRAM_STATE;
         for (unsigned b = e[i].lo; b <= e[i].hi && b < 256; b++)
-            row->to[b] = e[i].to;
+            row->to[b] = to;
     }
     for (size_t i = 0; i < st->n_calls; i++) {
         for (size_t k = 0; k < 4; k++)
             row->leaves[k] |= g->rules[c[i].rule].first[k];
     }
+}
+
+/* Good until the next call: states share places. */
+static const struct row *row_of(struct fill *f, uint32_t state)
+{
+    struct row *row = &f->rows[state % ROWS];
+
+    if (row->state != state)
+        make_row(row, f->walk.g, state);
     return row;
+}
+
+static void rows_for(struct fill *f, const struct grammar *g)
+{
+    if (f->rows_of == g->id)
+        return;
+    f->rows_of = g->id;
+    for (size_t i = 0; i < ROWS; i++)
+        f->rows[i].state = UINT32_MAX;
+}
+
+/* Can a way that is at that row only stay in its rule? */
+static bool stays(const struct row *row, const struct walk_way *way)
+{
+    return !row->calls && (!row->accept || way->up == WALK_NONE);
+}
+
+/* Level d is what it is: quick when it can be. */
+static void begin_level(struct fill *f, size_t d)
+{
+    const struct level *at = &f->levels[d];
+
+    f->quick[d].state = UINT32_MAX;
+    if (at->n == 1 && at->one.depth <= SHALLOW &&
+        stays(row_of(f, at->one.state), &at->one))
+        f->quick[d] = (struct quick){at->one.state, (uint32_t)d};
+}
+
+/* A quick step has led to `state` at level d. */
+static void quick_level(struct fill *f, size_t d, uint32_t from, uint32_t state)
+{
+    struct level *at = &f->levels[d];
+
+    if (stays(row_of(f, state), &f->levels[from].one)) {
+        f->quick[d] = (struct quick){state, from};
+        return;
+    }
+    f->quick[d].state = UINT32_MAX;
+    *at = f->levels[from];
+    at->one.state = state;
+    at->one.space = 0;
+}
+
+/* The level of a quick one, to be asked more. */
+static struct level *full_level(struct fill *f, size_t d)
+{
+    struct quick *q = &f->quick[d];
+    struct level *at = &f->levels[d];
+
+    if (q->state != UINT32_MAX && q->base != d) {
+        *at = f->levels[q->base];
+        at->one.state = q->state;
+        at->one.space = 0;
+        q->base = (uint32_t)d;
+    }
+    return at;
 }
 
 enum inside { INSIDE_YES, INSIDE_DEAD, INSIDE_NO };
 
 /* One way, when the byte can only keep it in its rule: what walk_step does. */
-static enum inside step_inside(struct fill *f, struct level *at, uint8_t byte,
-                               struct level *next)
+static enum inside step_inside(struct fill *f, const struct level *at,
+                               uint8_t byte, struct level *next)
 {
     const struct grammar *g = f->walk.g;
     const struct walk_way *way = &at->one;
-    const struct row *row = at->row;
-    uint32_t to, count = way->count;
+    const struct row *row = row_of(f, way->state);
+    uint32_t edge = row->to[byte];
+    uint32_t to = edge & ~(CARE | GRAM_SPACE | GRAM_COUNTS);
+    const struct gram_rule *r;
 
-    if (!row || row->state != way->state || row->grammar != g->id)
-        row = at->row = row_of(f, way->state);
     if ((row->accept && way->up != WALK_NONE) ||
         (row->calls && row->leaves[byte >> 6] >> (byte & 63) & 1))
         return INSIDE_NO;
-    to = row->to[byte];
-    if (to == DEAD)
+    if (edge == DEAD)
         return INSIDE_DEAD;
     next->one = *way;
-    next->one.state = to & GRAM_STATE;
+    next->one.state = to;
     next->one.space = 0;
-    if (to & GRAM_SPACE) {
+    if (edge & GRAM_SPACE) {
         if (way->space >= GRAM_SPACE_MAX)
             return INSIDE_DEAD;
         next->one.space = (uint16_t)(way->space + 1);
     }
-    if (row->counted ||
-        g->states[next->one.state].height > GRAM_DEPTH_MAX - way->depth) {
-        const struct gram_rule *r = &g->rules[g->states[way->state].rule];
-        if (to & GRAM_COUNTS)
-            count = walk_raise(&f->walk, r, count, way->from);
-        if (!walk_may_enter(&f->walk, to & GRAM_STATE, count, way->from,
-                            way->depth))
-            return INSIDE_DEAD;
-        next->one.count = count;
-    }
+    r = &g->rules[g->states[to].rule];
+    if (edge & GRAM_COUNTS)
+        next->one.count = walk_raise(&f->walk, r, way->count, way->from);
+    if (!walk_may_enter(&f->walk, to, next->one.count, way->from, way->depth))
+        return INSIDE_DEAD;
     next->n = 1;
     next->first = at->first;
     next->n_nodes = at->n_nodes;
-    if (next->one.state == way->state)
-        next->row = row;
     return INSIDE_YES;
 }
 
@@ -186,7 +260,7 @@ static bool step_any(struct fill *f, const struct level *at, unsigned symbol,
         return false;
     walk_step(&f->walk, at->n == 1 ? &at->one : &f->ways[at->first], at->n,
               symbol);
-    next->n = f->walk.n_out;
+    next->n = (uint32_t)f->walk.n_out;
     next->first = behind;
     next->n_nodes = f->walk.n_nodes;
     if (next->n == 1)
@@ -210,27 +284,50 @@ static void set_ids(const struct gram_vocab *v, const struct gram_node *node,
     }
 }
 
+/* One byte further, whatever there is. */
+static enum inside step_level(struct fill *f, size_t d, uint8_t byte,
+                              bool *failed)
+{
+    struct level *at = full_level(f, d), *next = at + 1;
+    enum inside in = INSIDE_NO;
+
+    if (at->n == 1)
+        in = step_inside(f, at, byte, next);
+    if (in != INSIDE_NO)
+        return in;
+    *failed = !step_any(f, at, byte, next);
+    return next->n && !*failed ? INSIDE_YES : INSIDE_DEAD;
+}
+
 static bool walk_trie(struct fill *f, const struct gram_trie *t,
                       uint32_t *bits)
 {
-    for (size_t i = 0; i < t->n;) {
-        const struct gram_node *node = &t->nodes[i];
-        struct level *at = &f->levels[node->depth], *next = at + 1;
-        enum inside in = INSIDE_NO;
+    const struct gram_node *nodes = t->nodes;
+    bool failed = false;
 
-        if (at->n == 1)
-            in = step_inside(f, at, node->byte, next);
-        if (in == INSIDE_NO) {
-            if (!step_any(f, at, node->byte, next))
+    begin_level(f, 0);
+    for (size_t i = 0; i < t->n;) {
+        size_t d = nodes[i].depth;
+        struct quick q = f->quick[d];
+        uint32_t to = q.state == UINT32_MAX
+                          ? CARE
+                          : row_of(f, q.state)->to[nodes[i].byte];
+
+        if (to < CARE) {
+            /* step_inside, with nothing to ask */
+            if (nodes[i].end > i + 1)
+                quick_level(f, d + 1, q.base, to);
+        } else if (to != DEAD &&
+                   step_level(f, d, nodes[i].byte, &failed) == INSIDE_YES) {
+            if (nodes[i].end > i + 1)
+                begin_level(f, d + 1);
+        } else {
+            if (failed)
                 return false;
-            if (next->n == 0)
-                in = INSIDE_DEAD;
-        }
-        if (in == INSIDE_DEAD) {
-            i = node->end;
+            i = nodes[i].end;
             continue;
         }
-        set_ids(f->v, node, bits);
+        set_ids(f->v, &nodes[i], bits);
         i++;
     }
     return true;
@@ -344,10 +441,11 @@ bool fill_mask(struct fill *f, const struct grammar *g,
         range[i] = (struct walk_range){p->frames[i].count, INT64_MIN,
                                        INT64_MAX};
     f->walk = (struct walk){.g = g, .out = f->out, .range = range};
+    rows_for(f, g);
     if (!make_room(f, 0))
         return false;
     begin->first = 0;
-    begin->n = walk_load(&f->walk, p, f->ways);
+    begin->n = (uint32_t)walk_load(&f->walk, p, f->ways);
     begin->n_nodes = f->walk.n_nodes;
     begin->one = f->ways[0];
     if (!set_facts(f, p, facts))

@@ -1,22 +1,5 @@
 #include "gram/walk.h"
 
-bool walk_at_most(struct walk *w, uint32_t count, int from, uint64_t more,
-                  uint64_t bound)
-{
-    bool yes = count + more <= bound;
-
-    if (w->range && from != WALK_NONE) {
-        struct walk_range *r = &w->range[from];
-        int64_t last = (int64_t)bound - (int64_t)more -
-                       ((int64_t)count - (int64_t)r->base);
-        if (yes && last < r->hi)
-            r->hi = last;
-        else if (!yes && last + 1 > r->lo)
-            r->lo = last + 1;
-    }
-    return yes;
-}
-
 bool walk_may_end(struct walk *w, const struct gram_rule *r, uint32_t count,
                   int from)
 {
@@ -26,42 +9,17 @@ bool walk_may_end(struct walk *w, const struct gram_rule *r, uint32_t count,
            (r->min == 0 || !walk_at_most(w, count, from, 1, r->min));
 }
 
-bool walk_may_enter(struct walk *w, uint32_t state, uint32_t count, int from,
-                    unsigned depth)
+bool walk_may_enter_deep(struct walk *w, const struct gram_state *st,
+                         uint32_t count, int from, unsigned depth)
 {
-    const struct grammar *g = w->g;
-    const struct gram_state *st = &g->states[state];
-    const struct gram_rule *r = &g->rules[st->rule];
-    uint32_t least = st->least, most = st->most;
+    const struct gram_level *l = NULL;
 
-    if (GRAM_DEPTH_MAX - depth < st->height) {
-        const struct gram_level *l = NULL;
-        for (size_t i = 0; i < st->n_levels; i++) {
-            if (g->levels[st->levels + i].height <= GRAM_DEPTH_MAX - depth)
-                l = &g->levels[st->levels + i];
-        }
-        if (!l)
-            return false;
-        least = l->least;
-        most = l->most;
+    for (size_t i = 0; i < st->n_levels; i++) {
+        if (w->g->levels[st->levels + i].height <= GRAM_DEPTH_MAX - depth)
+            l = &w->g->levels[st->levels + i];
     }
-    if (!r->counted)
-        return true;
-    return (r->max == GX_MANY ||
-            walk_at_most(w, count, from, least, r->max)) &&
-           (r->min == 0 || most == GX_MANY ||
-            !walk_at_most(w, count, from, (uint64_t)most + 1, r->min));
-}
-
-uint32_t walk_raise(struct walk *w, const struct gram_rule *r, uint32_t count,
-                    int from)
-{
-    if (!r->counted)
-        return count;
-    /* without an upper bound all counts from min on are the same */
-    if (r->max == GX_MANY && !walk_at_most(w, count, from, 1, r->min))
-        return r->min;
-    return count + 1;
+    return l && walk_between(w, &w->g->rules[st->rule], count, from, l->least,
+                             l->most);
 }
 
 const struct gram_edge *walk_edge(const struct grammar *g,

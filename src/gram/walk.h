@@ -55,19 +55,9 @@ struct walk {
 /* `out` becomes what is left of from[0..n) behind `symbol`. */
 void walk_step(struct walk *w, const struct walk_way *from, size_t n,
                unsigned symbol);
-/* Is count + more <= bound? Of frames that the walk began in, the answer holds
- * for every count at the begin on one side of the bound: that narrows. */
-bool walk_at_most(struct walk *w, uint32_t count, int from, uint64_t more,
-                  uint64_t bound);
-/* May a rule end with that counter? May it go on at that state, as the depth-th
- * frame (gram_fits)? */
+/* May a rule end with that counter? */
 bool walk_may_end(struct walk *w, const struct gram_rule *r, uint32_t count,
                   int from);
-bool walk_may_enter(struct walk *w, uint32_t state, uint32_t count, int from,
-                    unsigned depth);
-/* One more. */
-uint32_t walk_raise(struct walk *w, const struct gram_rule *r, uint32_t count,
-                    int from);
 /* The edge for a symbol; NULL: there is none. */
 const struct gram_edge *walk_edge(const struct grammar *g,
                                   const struct gram_state *st,
@@ -76,6 +66,66 @@ const struct gram_edge *walk_edge(const struct grammar *g,
 /* The ways of a place; their open calls become nodes. Returns how many. */
 size_t walk_load(struct walk *w, const struct gram_place *p,
                  struct walk_way ways[GRAM_WAYS_MAX]);
+
+/* --- questions about counters, asked for every byte ---------------------- */
+
+/* Is count + more <= bound? Of frames that the walk began in, the answer holds
+ * for every count at the begin on one side of the bound: that narrows. */
+static inline bool walk_at_most(struct walk *w, uint32_t count, int from,
+                                uint64_t more, uint64_t bound)
+{
+    bool yes = count + more <= bound;
+
+    if (w->range && from != WALK_NONE) {
+        struct walk_range *r = &w->range[from];
+        int64_t last = (int64_t)bound - (int64_t)more -
+                       ((int64_t)count - (int64_t)r->base);
+        if (yes && last < r->hi)
+            r->hi = last;
+        else if (!yes && last + 1 > r->lo)
+            r->lo = last + 1;
+    }
+    return yes;
+}
+
+/* Does some number from least to most, added to count, fit the rule? */
+static inline bool walk_between(struct walk *w, const struct gram_rule *r,
+                                uint32_t count, int from, uint32_t least,
+                                uint32_t most)
+{
+    if (!r->counted)
+        return true;
+    return (r->max == GX_MANY ||
+            walk_at_most(w, count, from, least, r->max)) &&
+           (r->min == 0 || most == GX_MANY ||
+            !walk_at_most(w, count, from, (uint64_t)most + 1, r->min));
+}
+
+bool walk_may_enter_deep(struct walk *w, const struct gram_state *st,
+                         uint32_t count, int from, unsigned depth);
+
+/* May a rule go on at that state, as the depth-th frame (gram_fits)? */
+static inline bool walk_may_enter(struct walk *w, uint32_t state,
+                                  uint32_t count, int from, unsigned depth)
+{
+    const struct gram_state *st = &w->g->states[state];
+
+    if (GRAM_DEPTH_MAX - depth < st->height)
+        return walk_may_enter_deep(w, st, count, from, depth);
+    return walk_between(w, &w->g->rules[st->rule], count, from, st->least,
+                        st->most);
+}
+
+/* One more. Without an upper bound all counts from min on are the same. */
+static inline uint32_t walk_raise(struct walk *w, const struct gram_rule *r,
+                                  uint32_t count, int from)
+{
+    if (!r->counted)
+        return count;
+    if (r->max == GX_MANY && !walk_at_most(w, count, from, 1, r->min))
+        return r->min;
+    return count + 1;
+}
 
 static inline bool walk_first(const struct gram_rule *r, unsigned symbol)
 {

@@ -33,15 +33,18 @@ void maskcheck_place(struct maskcheck *c, const struct grammar *g,
                      struct maskcheck_sum *sum)
 {
     struct gram_ids none = {NULL, NULL, 0};
+    /* the rest of a place says nothing */
+    size_t used = offsetof(struct gram_place, frames) +
+                  p->n_frames * sizeof(p->frames[0]);
+    struct gram_place at;
     size_t may = 0;
 
     memset(mask, 0xff, c->vocab->words * sizeof(*mask));
     if (!gram_mask_apply(c->pool, g, p, &none, mask, c->n))
         sum->wrong++;
     for (size_t i = 0; i < c->n; i++) {
-        struct gram_place at;
         bool want;
-        memcpy(&at, p, sizeof(at));
+        memcpy(&at, p, used);
         want = c->pieces[i].n &&
                gram_bytes(g, &at, c->pieces[i].s, c->pieces[i].n);
         sum->wrong += want != has(mask, i);
@@ -50,27 +53,39 @@ void maskcheck_place(struct maskcheck *c, const struct grammar *g,
     sum->places++;
     sum->ids += may;
     if (may == 0 && !gram_ends(g, p)) {
-        struct gram_place at = *p;
+        at = *p;
         sum->empty += !take_mark(g, &at);
     }
 }
 
-/* One of the ids that may come, shorter ones more often. -1: there is none. */
+/* The first id from a random one on that may come; -1: there is none. With
+ * `text`, one that does not begin with white space. */
+static int64_t any(struct maskcheck *c, const uint32_t *mask, bool text)
+{
+    size_t start = maskcheck_random(c) % c->n;
+
+    for (size_t k = 0; k < c->n; k++) {
+        size_t id = (start + k) % c->n;
+        if (has(mask, id) &&
+            !(text && strchr(" \t\n\r", c->pieces[id].s[0])))
+            return (int64_t)id;
+    }
+    return -1;
+}
+
+/* One of the ids that may come, shorter ones more often, seldom white space.
+ * -1: there is none. */
 static int64_t pick(struct maskcheck *c, const uint32_t *mask)
 {
-    int64_t best = -1;
-    size_t want = 1 + maskcheck_random(c) % 3, start;
+    bool text = maskcheck_random(c) % 8 > 0;
+    int64_t best = any(c, mask, text);
 
-    for (; want > 0; want--) {
-        start = maskcheck_random(c) % c->n;
-        for (size_t k = 0; k < c->n; k++) {
-            size_t id = (start + k) % c->n;
-            if (!has(mask, id))
-                continue;
-            if (best < 0 || c->pieces[id].n < c->pieces[best].n)
-                best = (int64_t)id;
-            break;
-        }
+    if (best < 0)
+        best = any(c, mask, text = false);
+    for (size_t more = maskcheck_random(c) % 3; best >= 0 && more > 0; more--) {
+        int64_t id = any(c, mask, text);
+        if (c->pieces[id].n < c->pieces[best].n)
+            best = id;
     }
     return best;
 }
