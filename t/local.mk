@@ -26,8 +26,9 @@ t_unit_gen_think_LDADD = libp_gen.a libp_base.a
 t_unit_gen_window_LDADD = libp_gen.a libp_base.a
 t_unit_kv_pages_LDADD = libp_kv.a libp_base.a
 # strings, numbers and values of JSON Schema; its public test suite (a tool)
-unit_tests += t/unit/gram_leaf
+unit_tests += t/unit/gram_leaf t/unit/gram_strict
 t_unit_gram_leaf_LDADD = $(P_LIBS) $(P_LDLIBS)
+t_unit_gram_strict_LDADD = $(P_LIBS) $(P_LDLIBS)
 check_PROGRAMS += t/unit/gram_suite
 t_unit_gram_suite_LDADD = $(P_LIBS) $(P_LDLIBS)
 # engine; libt_model is the demo model for C tests

@@ -81,8 +81,8 @@ struct compile {
 /* Heights of the rules, and least, most, height and levels of their states;
  * PATHS_NONE in least: the end is not reached. */
 bool compile_levels(struct compile *c) MUST_CHECK;
-/* Instead of rule r: its product with its counter. False, and no failure noted,
- * when that is too large. */
+/* Instead of rule r: its product with its counter up to the least that it must
+ * be. False, and no failure noted, when that is too large. */
 bool compile_product(struct compile *c, struct crule *r) MUST_CHECK;
 
 #endif

@@ -6,8 +6,9 @@
 #define PRODUCT_STATES_MAX 20000
 #define PRODUCT_TABLE_MAX (1u << 21)
 
-/* A rule's states, each with what its counter is there. Counts beyond what
- * matters are one. */
+/* A rule's states, each with what its counter is there, up to the least that
+ * it must be: counts beyond are one. The counter stays for the other bound, to
+ * which gaps do not matter. */
 struct counter {
     struct compile *c;
     const struct crule *r;
@@ -24,13 +25,8 @@ static bool place(struct counter *x, uint32_t from, uint32_t old, uint32_t *to)
     uint32_t i = (old & GRAM_STATE) - x->r->first;
     uint32_t *at;
 
-    if (count >= x->counts) {
-        if (x->r->max != GX_MANY) {
-            *to = PATHS_NONE; /* too many */
-            return true;
-        }
-        count = x->counts - 1; /* all that are enough */
-    }
+    if (count >= x->counts)
+        count = x->counts - 1;
     at = &x->state[(size_t)i * x->counts + count];
     if (!*at) {
         if (x->n_pairs >= PRODUCT_STATES_MAX ||
@@ -40,7 +36,7 @@ static bool place(struct counter *x, uint32_t from, uint32_t old, uint32_t *to)
         x->pairs[x->n_pairs][1] = count;
         *at = (uint32_t)++x->n_pairs;
     }
-    *to = x->first + *at - 1;
+    *to = (x->first + *at - 1) | (old & ~GRAM_STATE);
     return true;
 }
 
@@ -59,18 +55,15 @@ static bool copy_state(struct counter *x, uint32_t at)
     for (size_t k = 0; k < s.n_edges; k++) {
         struct gram_edge e = d->edges[s.edges + k];
 
-        if (!place(x, at, e.to, &to))
-            return false;
-        if (to != PATHS_NONE &&
-            !dfa_add_edge(x->c->w, d, e.lo, e.hi, to | (e.to & GRAM_SPACE)))
+        if (!place(x, at, e.to, &to) ||
+            !dfa_add_edge(x->c->w, d, e.lo, e.hi, to))
             return false;
     }
     for (size_t k = 0; k < s.n_calls; k++) {
         struct gram_call call = d->calls[s.calls + k];
 
-        if (!place(x, at, call.to, &to))
-            return false;
-        if (to != PATHS_NONE && !dfa_add_call(x->c->w, d, call.rule, to))
+        if (!place(x, at, call.to, &to) ||
+            !dfa_add_call(x->c->w, d, call.rule, to))
             return false;
     }
     return true;
@@ -79,12 +72,12 @@ static bool copy_state(struct counter *x, uint32_t at)
 bool compile_product(struct compile *c, struct crule *r)
 {
     struct counter x = {.c = c, .r = r, .first = (uint32_t)c->all.n_states};
-    uint32_t start, bound = r->max == GX_MANY ? r->min : r->max;
+    uint32_t start;
     bool done = false;
 
-    if (bound >= PRODUCT_STATES_MAX || r->n > PRODUCT_TABLE_MAX / (bound + 1))
+    if (r->min >= PRODUCT_STATES_MAX || r->n > PRODUCT_TABLE_MAX / (r->min + 1))
         return false;
-    x.counts = bound + 1;
+    x.counts = r->min + 1;
     if (!vec_room(c->w, x.state, x.cap_state, (size_t)r->n * x.counts) ||
         !vec_room(c->w, x.pairs, x.cap_pairs, 1) ||
         !gxs_work(c->w, (uint64_t)r->n * x.counts / 4))
@@ -99,7 +92,7 @@ bool compile_product(struct compile *c, struct crule *r)
     if (done) {
         r->first = x.first;
         r->n = (uint32_t)x.n_pairs;
-        r->counted = false;
+        r->min = 0;
     }
 out:
     vec_drop(c->w, x.state, x.cap_state);

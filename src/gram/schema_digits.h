@@ -12,7 +12,7 @@
 #include "gram/expr.h"
 
 #define DIGITS_BOUND_MAX DECIMAL_PLAIN_MAX
-#define DIGITS_FACTOR_MAX 10000u /* remainders that are told apart */
+#define DIGITS_FACTOR_MAX 5000u /* remainders that are told apart */
 
 enum digits_order { DIGITS_LESS = 1, DIGITS_EQUAL = 2, DIGITS_MORE = 4 };
 

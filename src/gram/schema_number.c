@@ -5,6 +5,7 @@
 struct number {
     const struct gx *x;
     bool integers;
+    uint32_t remainders; /* that all multipleOf together tell apart */
 };
 
 /* Digits that may be any number, or part of one. */
@@ -203,10 +204,13 @@ static enum st read_multiple(struct schema_read *s, const struct json *node,
         frac = 0;
     }
     factor = factor_of(&d);
-    if (!factor || (uint64_t)factor * (frac + 1) > DIGITS_FACTOR_MAX)
+    if (!factor || (uint64_t)n->remainders * factor * (frac + 1) >
+                       DIGITS_FACTOR_MAX)
         return schema_refuse(s, ST_UNSUPPORTED, node, "multipleOf", e,
-                             "must have at most %u remainders",
+                             "all of one value must have at most %u "
+                             "remainders together",
                              DIGITS_FACTOR_MAX);
+    n->remainders *= factor * (frac + 1);
     restrict_to(w, n, signed_of(w, digits_multiple(w, factor, zeros, frac)));
     return ST_OK;
 }
@@ -215,7 +219,7 @@ enum st schema_number(struct schema_read *s, const struct conj *c,
                       bool integers, const struct gx **out, struct err *e)
 {
     struct gxs *w = schema_workshop(s);
-    struct number n = {.integers = integers};
+    struct number n = {.integers = integers, .remainders = 1};
     enum st st = ST_OK;
     size_t i;
     int k;
