@@ -246,7 +246,8 @@ static bool add_set(struct subset *s)
         return false;
     x = &s->sets[s->n_sets++];
     *x = (struct set){(uint32_t)s->n_pool, (uint32_t)s->n_cur, s->hash, 0};
-    memcpy(s->pool + s->n_pool, s->cur, s->n_cur * sizeof(*s->cur));
+    if (s->n_cur)
+        memcpy(s->pool + s->n_pool, s->cur, s->n_cur * sizeof(*s->cur));
     s->n_pool += s->n_cur;
     if (s->n_sets == 1)
         return true;
