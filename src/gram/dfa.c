@@ -479,7 +479,8 @@ static bool prepare(struct subset *s, const struct nfa *a, struct dfa *out)
     s->far = a->n > FAR_STATES;
     s->n_sets = s->n_pool = 0;
     if (!vec_room(s->w, s->stamp, s->cap_stamp, a->n) ||
-        !vec_room(s->w, s->single, s->cap_single, a->n) || !rehash(s, 64))
+        !vec_room(s->w, s->single, s->cap_single, a->n) ||
+        !vec_room(s->w, s->cur, s->cap_cur, 1) || !rehash(s, 64))
         return false;
     if (s->n_stamp < a->n) {
         memset(s->stamp + s->n_stamp, 0,

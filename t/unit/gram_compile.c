@@ -536,11 +536,12 @@ static bool never_stuck(const struct grammar *g, const struct gram_rule *r,
             s->accept && (!r->counted || (count >= r->min && count <= r->max));
 
         for (size_t k = 0; k < (size_t)s->n_edges + s->n_calls; k++) {
-            const struct gram_call *c = &g->calls[s->calls + k - s->n_edges];
-            uint32_t to = k < s->n_edges ? g->edges[s->edges + k].to : c->to;
+            bool call = k >= s->n_edges;
+            size_t at = call ? s->calls + (k - s->n_edges) : s->edges + k;
+            uint32_t to = call ? g->calls[at].to : g->edges[at].to;
             uint32_t next = count + !!(to & GRAM_COUNTS);
 
-            if (k >= s->n_edges && g->rules[c->rule].height > room)
+            if (call && g->rules[g->calls[at].rule].height > room)
                 continue;
             if (!gram_fits(g, to & GRAM_STATE, next, room))
                 continue;
@@ -682,13 +683,13 @@ static void try_grammar(void)
 
 int main(void)
 {
-    for (int i = 0; i < 1000; i++)
+    for (int i = 0; i < 600; i++)
         try_grammar();
     printf("# %d grammars: %d match nothing, %d recursive, %d refused; %d "
            "texts, %d match; %d rules with counters, %d grammars with levels\n",
            sum.grammars, sum.nothing, sum.recursive, sum.refused, sum.texts,
            sum.matched, sum.counted, sum.levels);
-    ok(sum.matched > 10000 && sum.counted > 100 && sum.levels > 20,
+    ok(sum.matched > 5000 && sum.counted > 60 && sum.levels > 10,
        "there was something to look at");
     is_int(sum.refused, 0, "nothing small is refused");
     is_int(sum.wrong, 0, "texts match as the expressions mean it");
