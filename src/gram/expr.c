@@ -22,9 +22,8 @@ void gxs_init(struct gxs *w)
 void gxs_release(struct gxs *w)
 {
     arena_release(&w->arena);
-    free(w->rules);
-    w->rules = NULL;
-    w->n_rules = w->cap_rules = 0;
+    vec_drop(w, w->rules, w->cap_rules);
+    w->n_rules = 0;
 }
 
 void gxs_fail(struct gxs *w, enum st st, const char *where, const char *fmt,
@@ -53,59 +52,6 @@ bool gxs_work(struct gxs *w, uint64_t steps)
              "construction",
              GX_WORK_MAX);
     return false;
-}
-
-static void no_memory(struct gxs *w)
-{
-    gxs_fail(w, ST_LIMIT, "",
-             "the grammar is too large: it takes more than %u MiB of memory to "
-             "compile",
-             GX_MEMORY >> 20);
-}
-
-void *gxs_alloc(struct gxs *w, size_t n, size_t size)
-{
-    void *p = w->err.st ? NULL : arena_array(&w->arena, n, size);
-
-    if (!p)
-        no_memory(w);
-    return p;
-}
-
-bool gxs_grow(struct gxs *w, void *pp, size_t *cap, size_t need, size_t size)
-{
-    size_t n = *cap + *cap / 2 < 16 ? 16 : *cap + *cap / 2, bytes, all;
-    void *p;
-
-    if (n < need)
-        n = need;
-    if (w->err.st || !mem_mul(&bytes, n, size) ||
-        !mem_add(&all, bytes, w->scratch + w->arena.used) || all > GX_MEMORY) {
-        no_memory(w);
-        return false;
-    }
-    memcpy(&p, pp, sizeof(p));
-    p = realloc(p, bytes);
-    if (!p) {
-        gxs_fail(w, ST_NOMEM, "", "out of memory");
-        return false;
-    }
-    memcpy(pp, &p, sizeof(p));
-    w->scratch += bytes - *cap * size;
-    *cap = n;
-    return true;
-}
-
-void gxs_drop(struct gxs *w, void *pp, size_t *cap, size_t size)
-{
-    void *p;
-
-    memcpy(&p, pp, sizeof(p));
-    free(p);
-    p = NULL;
-    memcpy(pp, &p, sizeof(p));
-    w->scratch -= *cap * size;
-    *cap = 0;
 }
 
 /* --- expressions ---------------------------------------------------------- */

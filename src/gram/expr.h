@@ -17,8 +17,8 @@
 
 #include "gram/charset.h"
 
-#define GX_ARENA (48u << 20) /* bytes of one workshop, at most */
-#define GX_MEMORY (60u << 20) /* with all that compiling takes and makes */
+#define GX_ARENA (40u << 20) /* bytes of one workshop, at most */
+#define GX_MEMORY (54u << 20) /* with all that compiling takes and makes */
 #define GX_MARKS 32          /* marks that one grammar may use */
 #define GX_RULES_MAX 65536
 #define GX_MANY UINT32_MAX   /* no upper bound */

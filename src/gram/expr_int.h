@@ -63,7 +63,7 @@ struct gx_rule_def {
 
 /* --- memory --------------------------------------------------------------- */
 
-/* Room for `need` elements in the malloc'd vector whose address is `pp`. */
+/* Room for `need` elements in the vector whose address is `pp` (room.c). */
 bool gxs_grow(struct gxs *w, void *pp, size_t *cap, size_t need,
               size_t size) MUST_CHECK;
 void gxs_drop(struct gxs *w, void *pp, size_t *cap, size_t size);
