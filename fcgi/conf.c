@@ -119,6 +119,10 @@ static const struct key keys[] = {
      "*=reasoning_content,hermes=tags", 0, 0, "[KIND=]FORM,...",
      "tags, reasoning_content or both, by kind of client, when a request does "
      "not say"},
+    {"structured-outputs", K_SWITCH, AT(structured_outputs), "on", 0, 0,
+     "on|off",
+     "hold answers to the JSON, choice or regex that a request asks for, and "
+     "calls to their tools; off: such a request is refused"},
     {"usage-default", K_SWITCH, AT(usage_default), "on", 0, 0, "on|off",
      "usage in the finish chunk of streams that do not ask for it"},
     {"wait-line-ms", K_INT, AT(wait_line_ms), "10000", 50, 3600000, "MS",

@@ -41,6 +41,7 @@ struct conf {
     char *reasoning_format;    /* see api/reason.h; owned */
     int64_t answer_reserve;    /* tokens; -1: auto */
     bool thinking, think_stall, usage_default, replace, repack;
+    bool structured_outputs;
 };
 
 enum conf_do { CONF_RUN, CONF_HELP, CONF_SAMPLE, CONF_VERSION };

@@ -132,6 +132,7 @@ static enum st open_api(struct daemon *d, struct err *e)
         .think_stall = c->think_stall,
         .answer_reserve = (int32_t)c->answer_reserve,
         .reasoning_format = c->reasoning_format,
+        .structured_off = !c->structured_outputs,
         .usage_default = c->usage_default,
         .pattern_max = (int)c->pattern[0],
         .pattern_min = (int)c->pattern[1],

@@ -54,7 +54,8 @@ sub ask {
 
 # The answer with the field and without it, long enough for its effect.
 my %long = (thinks => 32, silent => 32, tags => 32, field => 32, both => 32,
-    calls => 48, 'no-calls' => 48, forces => 64, budget => 96, stops => 16);
+    calls => 48, 'no-calls' => 48, forces => 64, capital => 96, matches => 32,
+    object => 48, budget => 96, stops => 16);
 sub with { ask($_[0], merge(without_body($_[0]), $_[0]{member})) }
 sub without { ask($_[0], without_body($_[0])) }
 sub without_body {
@@ -135,6 +136,16 @@ my %effect = (
         my ($v, $got) = ($_->{value}, text(with($_)));
         grep { $_ eq $got } @{ ref $v eq 'HASH' ? $v->{choice} : $v };
     },
+    # an object, whole or cut by the limit
+    object => sub { text(with($_)) =~ /^\s*(?:\{|\z)/
+        && (with($_)->{choice}{finish_reason} eq 'length'
+            || ref eval { $json->decode(text(with($_))) } eq 'HASH') },
+    capital => sub {
+        my $v = eval { $json->decode(text(with($_))) } // {};
+        join(',', keys %$v) eq 'capital'
+            && $v->{capital} =~ /^(?:Paris|Rome)$/;
+    },
+    matches => sub { text(with($_)) =~ /^(?:$_->{value})$/ },
     calls => sub { [ with($_)->{choice}{finish_reason}, 'tool_calls' ] },
     'no-calls' => sub { !with($_)->{choice}{message}{tool_calls} },
 );

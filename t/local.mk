@@ -20,8 +20,7 @@ t_unit_base_mem_LDADD = libp_base.a
 unit_tests += t/unit/gen_ring t/unit/gen_guide t/unit/kv_pages
 t_unit_gen_ring_LDADD = libp_gen.a libp_base.a
 t_unit_gen_guide_LDADD = libp_gen.a libp_base.a
-unit_tests += t/unit/gen_think t/unit/gen_window t/unit/gen_choice
-t_unit_gen_choice_LDADD = libp_gen.a libp_base.a
+unit_tests += t/unit/gen_think t/unit/gen_window
 t_unit_gen_think_LDADD = libp_gen.a libp_base.a
 t_unit_gen_window_LDADD = libp_gen.a libp_base.a
 t_unit_kv_pages_LDADD = libp_kv.a libp_base.a
@@ -385,4 +384,7 @@ t_unit_gram_masks_file_LDADD = $(GRAMFILE_LDADD)
 # not built by default: make t/bench/grammar_masks
 EXTRA_PROGRAMS += t/bench/grammar_masks
 t_bench_grammar_masks_LDADD = $(GRAMFILE_LDADD)
+# api: what answers must look like
+unit_tests += t/unit/api_shape
+t_unit_api_shape_LDADD = $(APIT_LDADD)
 check_PROGRAMS += $(unit_tests)

@@ -1,5 +1,7 @@
 #include "api/context.h"
 
+#include "api/grammars.h"
+#include "api/lexicon.h"
 #include "api/live.h"
 #include "api/metrics.h"
 #include "base/crypt.h"
@@ -37,6 +39,8 @@ enum st api_new(struct api **out, const struct api_config *c, struct err *e)
     a->started_ms = mono_ms();
     a->live = live_new();
     a->metrics = metrics_new();
+    a->kept.grammars = grammars_new();
+    a->kept.lexicons = lexicons_new();
     crypt_random(&a->id_salt, sizeof(a->id_salt));
     crypt_random(&a->id_head, sizeof(a->id_head));
     *out = a;
@@ -49,6 +53,8 @@ void api_free(struct api *a)
         return;
     live_free(a->live);
     metrics_free(a->metrics);
+    grammars_free(a->kept.grammars);
+    lexicons_free(a->kept.lexicons);
     free(a);
 }
 

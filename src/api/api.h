@@ -33,6 +33,7 @@ struct api_config {
                                    * smaller of 2,048 and a quarter */
     const char *reasoning_format; /* "FORM" or "KIND=FORM,...", see
                                    * api/reason.h; NULL: REASON_MAP_DEFAULT */
+    bool structured_off;          /* no answer is held to a form: 400 */
     bool usage_default;           /* usage in the finish chunk when not asked */
     int pattern_max, pattern_min, pattern_count; /* 0: no pattern guard */
     const char *cors_origin;      /* NULL: no CORS headers; else as in

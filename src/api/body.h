@@ -38,6 +38,15 @@ enum reason_form {
     REASON_BOTH,
 };
 
+/* structured_outputs: what the whole answer is. */
+enum structured {
+    STRUCTURED_NONE,
+    STRUCTURED_CHOICE,
+    STRUCTURED_REGEX,
+    STRUCTURED_JSON,   /* of a schema */
+    STRUCTURED_OBJECT, /* any JSON object */
+};
+
 /*
  * How much a client lets the model think; on or off is chat.think. The shapes
  * and their order: body_think.c; a number beats a word, and an off form leaves
@@ -76,10 +85,14 @@ struct body { /* everything in the arena */
                                      * name, those of system messages too;
                                      * none with tool_choice none */
     size_t n_offered;
-    const struct text *choice;      /* [n_choice] structured_outputs.choice:
-                                     * the answer is one of these, distinct,
-                                     * none empty; n_choice 0: not asked */
+    bool strict;                    /* of response_format.json_schema */
+    struct text schema_name;        /* n = 0: none was sent */
+    enum structured structured;     /* with chat.form FORM_TEXT only */
+    const struct text *choice;      /* [n_choice] STRUCTURED_CHOICE: the answer
+                                     * is one of these, distinct, none empty */
     size_t n_choice;
+    struct text regex;              /* STRUCTURED_REGEX */
+    const struct json *json;        /* STRUCTURED_JSON: an object, a schema */
     struct think_ask think;         /* chat only */
     enum reason_form reasoning_format; /* chat only */
     const struct bias *bias;        /* [n_bias] logit_bias: ids ascending and
@@ -103,5 +116,7 @@ enum st body_parse_chat(struct body *out, struct arena *a, struct text json,
                         struct err *e) MUST_CHECK;
 enum st body_parse_completion(struct body *out, struct arena *a,
                               struct text json, struct err *e) MUST_CHECK;
+/* Is the answer, where it is no call, one of JSON? */
+bool body_wants_json(const struct body *b);
 
 #endif

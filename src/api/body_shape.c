@@ -8,6 +8,7 @@ static enum st take_schema(struct body_parse *p)
     static const char where[] = "response_format.json_schema";
     static const char deep[] = "response_format.json_schema.schema";
     const struct json *schema = compat_get(p->root, deep);
+    const struct json *name, *strict;
 
     if (!compat_get(p->root, where))
         return err_set(p->e, ST_INVALID, where,
@@ -17,6 +18,10 @@ static enum st take_schema(struct body_parse *p)
                        "must be an object, a JSON schema");
     p->out->chat.form = FORM_JSON_SCHEMA;
     p->out->chat.schema = schema;
+    name = compat_get(p->root, "response_format.json_schema.name");
+    strict = compat_get(p->root, "response_format.json_schema.strict");
+    p->out->schema_name = name ? name->str : (struct text){"", 0};
+    p->out->strict = strict && strict->boolean;
     return body_schema_levels(p, schema, deep);
 }
 
@@ -86,18 +91,69 @@ static enum st take_choice(struct body_parse *p, const struct json *v)
     return st;
 }
 
+/* The one kind that is there; a json_object of false asks for nothing. */
+static enum st find_kind(struct body_parse *p, const struct json **v)
+{
+    static const struct {
+        const char *row;
+        enum structured kind;
+    } kinds[] = {
+        {choices, STRUCTURED_CHOICE},
+        {"structured_outputs.regex", STRUCTURED_REGEX},
+        {"structured_outputs.json", STRUCTURED_JSON},
+        {"structured_outputs.json_object", STRUCTURED_OBJECT},
+    };
+    size_t found = 0;
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        const struct json *one = compat_get(p->root, kinds[i].row);
+
+        if (!one || (one->type == JSON_BOOL && !one->boolean))
+            continue;
+        p->out->structured = kinds[i].kind;
+        *v = one;
+        found++;
+    }
+    return found == 1 ? ST_OK
+                      : err_set(p->e, ST_INVALID, "structured_outputs",
+                                "must hold exactly one of choice, regex, "
+                                "json and json_object");
+}
+
 enum st body_structured(struct body_parse *p)
 {
-    const struct json *choice = compat_get(p->root,
-                                           "structured_outputs.choice");
+    const struct json *v = NULL;
+    enum st st;
 
     if (!body_get(p->root, "structured_outputs"))
         return ST_OK;
-    if (!choice)
-        return err_set(p->e, ST_INVALID, "structured_outputs",
-                       "must hold choice, a list of strings");
+    st = find_kind(p, &v);
+    if (st)
+        return st;
     if (p->out->chat.form != FORM_TEXT)
         return err_set(p->e, ST_INVALID, "structured_outputs",
                        "does not go with a response_format of JSON");
-    return take_choice(p, choice);
+    if (p->out->chat.tool_choice >= TOOLS_REQUIRED)
+        return err_set(p->e, ST_INVALID, "structured_outputs",
+                       "does not go with a tool_choice that asks for calls");
+    switch (p->out->structured) {
+    case STRUCTURED_CHOICE:
+        return take_choice(p, v);
+    case STRUCTURED_REGEX:
+        p->out->regex = v->str;
+        break;
+    case STRUCTURED_JSON:
+        p->out->json = v;
+        break;
+    case STRUCTURED_OBJECT:
+    case STRUCTURED_NONE:
+        break;
+    }
+    return ST_OK;
+}
+
+bool body_wants_json(const struct body *b)
+{
+    return b->chat.form != FORM_TEXT || b->structured == STRUCTURED_JSON ||
+           b->structured == STRUCTURED_OBJECT;
 }

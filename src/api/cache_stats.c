@@ -5,7 +5,9 @@
 #include "api/cache_stats.h"
 
 #include "api/answer.h"
+#include "api/grammars.h"
 #include "api/handlers.h"
+#include "api/lexicon.h"
 #include "api/live.h"
 #include "api/run.h"
 #include "api/who.h"
@@ -96,6 +98,29 @@ static void snapshot_cost(struct jw *w, const struct gen_state *s)
     jw_obj_end(w);
 }
 
+/* Of constrained answers: what was compiled, and what masks came of it. */
+static void grammars(struct jw *w, const struct guides_kept *kept)
+{
+    struct grammars_figures g;
+    struct lexicons_figures l;
+
+    grammars_figures(kept->grammars, &g);
+    lexicons_figures(kept->lexicons, &l);
+    jw_key(w, "grammars");
+    jw_obj(w);
+    jw_kint(w, "entries", (int64_t)g.kept);
+    jw_kint(w, "bytes", (int64_t)g.bytes);
+    jw_kint(w, "hits", (int64_t)g.hits);
+    jw_kint(w, "misses", (int64_t)g.misses);
+    jw_kint(w, "masks", (int64_t)l.masks.masks);
+    jw_kint(w, "mask_bytes", (int64_t)l.masks.bytes);
+    jw_kint(w, "mask_hits", (int64_t)l.masks.hits);
+    jw_kint(w, "mask_misses", (int64_t)l.masks.misses);
+    jw_kint(w, "vocabulary_bytes", (int64_t)l.bytes);
+    jw_kint(w, "vocabulary_ms", (l.built_us + 999) / 1000);
+    jw_obj_end(w);
+}
+
 void handle_cache_stats(struct exchange *x)
 {
     const struct catalog_model *m = &x->api->c.catalog->models[0];
@@ -126,6 +151,7 @@ void handle_cache_stats(struct exchange *x)
     jw_knull(w, "resident");
     jw_knull(w, "response_cache");
     jw_knull(w, "suffix_store");
+    grammars(w, &x->api->kept);
     jw_key(w, "disk");
     if (s.cache.disk_max_bytes)
         disk(w, &s.cache);

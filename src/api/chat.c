@@ -138,7 +138,8 @@ static enum st make_jobs(struct exchange *x, const struct body *b,
         .blank_line = b->stream && !strcmp(r->row.client_kind, "open-webui"),
         .seed = b->sampling.seed,
     };
-    enum st st = guides_open(&plan.guides, r, &x->api->c, b, e);
+    enum st st = guides_open(&plan.guides, r, &x->api->c,
+                             &x->api->kept, b, e);
 
     if (!b->seed_given)
         crypt_random(&plan.seed, sizeof(plan.seed));
@@ -164,15 +165,14 @@ static enum st keep(struct run *r, const struct body *b, bool usage_default,
     char *p;
 
     r->stream = b->stream;
-    if (b->chat.tool_choice >= TOOLS_REQUIRED)
-        r->constrained = "tool_choice";
-    else if (b->chat.form != FORM_TEXT)
-        r->constrained = "response_format";
+    r->constrained = shape_field(b);
     r->parallel_calls = b->chat.parallel_calls;
     if (b->n_offered) {
         r->tools = tools_new(b->offered, b->n_offered);
         if (!r->tools)
             return err_set(e, ST_NOMEM, "", "no memory for this request");
+        if (shape_calls(b, r->format))
+            tools_forced(r->tools);
     }
     r->usage = usage_default ? USAGE_IN_FINISH : USAGE_NOWHERE;
     if (b->include_usage != USAGE_DEFAULT)
@@ -238,6 +238,20 @@ static enum st check_bias(const struct catalog_model *m, const struct body *b,
                    b->bias[b->n_bias - 1].id, (long long)vocab - 1);
 }
 
+/* Where the server is told not to enforce what answers look like, nobody may
+ * take theirs for enforced. */
+static enum st check_shape(const struct body *b, const struct api_config *c,
+                           struct err *e)
+{
+    if (!c->structured_off || !shape_field(b))
+        return ST_OK;
+    return err_set(e, ST_INVALID,
+                   b->chat.form != FORM_TEXT ? "response_format.type"
+                                             : shape_field(b),
+                   "this server does not enforce what answers look like "
+                   "(structured-outputs is off)");
+}
+
 /* More answers than the engine ever takes would be told to come back later
  * for ever. */
 static enum st check_answers(const struct body *b,
@@ -279,6 +293,8 @@ static enum st admit(struct exchange *x, const struct wire *wire,
     st = check_answers(&b, &limits, e);
     if (!st)
         st = check_bias(r->model, &b, &limits, e);
+    if (!st)
+        st = check_shape(&b, c, e);
     if (st)
         return st;
     st = wire->build(p, r->model, &b, &x->arena, e);

@@ -22,7 +22,7 @@
 /* Tokens of reasoning; 0 is no cap. */
 #define BUDGET INT(0, 2147483648.0)
 #define NO_CAP "no cap"
-#define LATER "not in this version, as choice is"
+#define INSTEAD "write it as regex, json or choice"
 
 const char *const compat_efforts[] = {
     "none", "minimal", "off", "low", "medium", "high", "xhigh", "max", NULL,
@@ -112,19 +112,20 @@ static const struct compat_field fields[] = {
     {"add_generation_prompt", {X, 0}, IS(TYPE_BOOL),
      "true; a request that opens no turn is not answered"},
     {"response_format", {H, H}, IS(TYPE_OBJ), "text"},
-    {"response_format.type", {H, 0}, TYPE_WORD, 0, 0, false, answers, 0,
-     "text; json_object and json_schema are not in this version", NULL},
+    {"response_format.type", {H, 0}, WORD(answers), NULL},
     {"response_format.type", {0, H}, WORD(texts), NULL},
     {"response_format.json_schema", {H, 0}, IS(TYPE_OBJ), NULL},
+    {"response_format.json_schema.name", {H, 0}, IS(TYPE_STR), NULL},
     {"response_format.json_schema.schema", {H, 0}, IS(TYPE_OBJ), NULL},
+    {"response_format.json_schema.strict", {H, 0}, IS(TYPE_BOOL), "false"},
     {"structured_outputs", {X, X}, IS(TYPE_OBJ), NULL},
     {"structured_outputs.choice", {X, X},
      OWN("a list of at most 256 strings: the answer is one of them"), NULL},
-    {"structured_outputs.regex", {R, R}, NOT(0, LATER), NULL},
-    {"structured_outputs.json", {R, R}, NOT(0, LATER), NULL},
-    {"structured_outputs.grammar", {R, R}, NOT(0, LATER), NULL},
-    {"structured_outputs.structural_tag", {R, R}, NOT(0, LATER), NULL},
-    {"structured_outputs.json_object", {R, R}, NOT(OK_FALSE, LATER), NULL},
+    {"structured_outputs.regex", {X, X}, IS(TYPE_STR), NULL},
+    {"structured_outputs.json", {X, X}, IS(TYPE_OBJ), NULL},
+    {"structured_outputs.json_object", {X, X}, IS(TYPE_BOOL), "false"},
+    {"structured_outputs.grammar", {R, R}, NOT(0, INSTEAD), NULL},
+    {"structured_outputs.structural_tag", {R, R}, NOT(0, INSTEAD), NULL},
     {"modalities", {R, 0},
      NOT(OK_TEXT_LIST, "this server answers with text"), "[\"text\"]"},
     {"tools", {H, 0},

@@ -8,8 +8,16 @@
 #include "api/reason.h"
 #include <stdatomic.h>
 
+struct grammars;
+struct lexicons;
 struct live;
 struct metrics;
+
+/* What constrained requests share; owned. */
+struct guides_kept {
+    struct grammars *grammars; /* api/grammars.h */
+    struct lexicons *lexicons; /* api/lexicon.h */
+};
 
 struct api {
     struct api_config c;
@@ -22,6 +30,7 @@ struct api {
     _Atomic int open;        /* streaming exchanges */
     struct live *live;       /* owned */
     struct metrics *metrics; /* owned */
+    struct guides_kept kept;
 };
 
 /* prefix and 24 hex digits, unique in this process, NUL-terminated.

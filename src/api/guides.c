@@ -1,9 +1,9 @@
 #include "api/guides.h"
 
+#include "api/guide_grammar.h"
 #include "chat/format.h"
 #include "text/tok.h"
 
-#define CHOICE_IDS_MAX ((size_t)1 << 20)
 #define RESERVE_MAX 2048 /* of answer-reserve auto */
 
 /* What a reasoning says when the server ends it; the format adds its end. */
@@ -71,11 +71,11 @@ static enum st open_think(struct guides *g, const struct run *r,
     const struct format_caps *caps = r->format ? format_caps(r->format) : NULL;
     enum st st;
 
-    if (!caps || !caps->think || b->chat.think != THINK_ON || b->n_choice)
+    if (!caps || !caps->think || b->chat.think != THINK_ON)
         return ST_OK;
     g->cap = cap_of(b, caps);
-    /* an answer in JSON is read whole: it must not be cut */
-    g->asked = b->think.asked || b->chat.form != FORM_TEXT;
+    /* an answer that must be whole must not be cut */
+    g->asked = b->think.asked || shape_field(b);
     if (!g->cap && !g->asked && !g->config->think_stall && !b->no_repeat_ngram)
         return ST_OK;
     st = make_phrase(g, r->format, e);
@@ -132,60 +132,108 @@ static enum st make_think(const struct guides *g, struct guide **out,
     return *out ? ST_OK : no_memory(e);
 }
 
-/* --- choices ------------------------------------------------------------- */
+/* --- the answer ---------------------------------------------------------- */
 
-/* One choice behind those that are there. A channel that the prompt opened is
- * closed before the answer. */
-static enum st add_choice(struct guides *g, const struct run *r,
-                          const struct text *s, struct err *e)
+/* What stands between a close and the answer, as far as it is structure. */
+static enum st find_frame(struct guides *g, const struct format *f,
+                          struct err *e)
 {
-    enum st st = ST_OK;
+    struct ids cut;
+    enum st st;
 
-    /* newlines behind a reasoning are its frame, not the answer's */
-    if (r->think_open && s->s[0] == '\n')
-        return err_set(e, ST_INVALID, "",
-                       "an answer behind a reasoning does not begin with a "
-                       "newline; turn the reasoning off");
-    if (r->think_open)
-        st = format_think_cut(r->format, (struct text){"", 0}, &g->choices, e);
-    if (!st)
-        st = tok_encode(r->model->tok, TOK_CONTENT, s->s, s->n, &g->choices,
-                        e);
+    ids_init(&cut, THINK_PHRASE_MAX);
+    st = format_think_cut(f, (struct text){"", 0}, &cut, e);
+    if (!st && g->close.n && cut.n > g->close.n &&
+        cut.n - g->close.n <= THINK_MARK_IDS &&
+        !memcmp(cut.p, g->close.p, g->close.n * sizeof(*cut.p)))
+        for (size_t i = g->close.n; i < cut.n; i++)
+            ids_add(&g->frame, cut.p[i]);
+    ids_release(&cut);
+    return st == ST_UNSUPPORTED ? ST_OK : st;
+}
+
+/* The reader drops a space that comes before all text, so one that opens a
+ * reasoning is another matter than the answer's: it is not opened there. */
+static enum st open_after(struct guides *g, const struct run *r,
+                          const struct body *b, struct err *e)
+{
+    const struct format_caps *caps = r->format ? format_caps(r->format) : NULL;
+    const struct lexicon *l = g->lexicon;
+    enum st st;
+
+    g->waits = caps && caps->think &&
+               (r->think_open ||
+                (b->chat.think == THINK_ON && !l->strips));
+    if (!g->waits)
+        return ST_OK;
+    g->after = (struct after_config){
+        .open = mark_of(r->format, false, &g->open),
+        .close = mark_of(r->format, true, &g->close),
+        .inside = r->think_open,
+        .may_open = !r->think_open,
+        .piece = piece_of,
+        .piece_arg = r->model->tok,
+    };
+    st = find_frame(g, r->format, e);
+    g->after.frame = g->frame.p;
+    g->after.n_frame = g->frame.n;
+    if (!l->channels) {
+        g->after.begins = l->begins;
+        g->after.n_begins = l->n_begins;
+        g->after.n_breaks = l->n_breaks;
+    }
     return st;
 }
 
-static enum st open_choices(struct guides *g, const struct run *r,
-                            const struct body *b, struct err *e)
+/* Behind a reasoning such a text could not be told from its frame. */
+static enum st check_choices(const struct run *r, const struct body *b,
+                             struct err *e)
 {
-    size_t from = 0;
+    char where[48];
 
-    if (!b->n_choice)
-        return ST_OK;
-    g->lists = mem_array(struct guide_list, b->n_choice);
-    for (size_t i = 0; i < b->n_choice; i++) {
-        enum st st = add_choice(g, r, &b->choice[i], e);
-
-        if (st && !e->where[0])
-            snprintf(e->where, sizeof(e->where),
-                     "structured_outputs.choice[%zu]", i);
-        if (st)
-            return st;
-        g->lists[i].n = g->choices.n - from;
-        from = g->choices.n;
-    }
-    g->n_lists = b->n_choice;
-    from = 0;
-    for (size_t i = 0; i < g->n_lists; i++) {
-        g->lists[i].ids = g->choices.p + from;
-        from += g->lists[i].n;
-    }
+    for (size_t i = 0; i < b->n_choice && r->think_open; i++)
+        if (b->choice[i].s[0] == '\n') {
+            snprintf(where, sizeof(where), "structured_outputs.choice[%zu]",
+                     i);
+            return err_set(e, ST_INVALID, where,
+                           "an answer behind a reasoning does not begin with "
+                           "a newline; turn the reasoning off");
+        }
     return ST_OK;
+}
+
+static enum st open_shape(struct guides *g, const struct run *r,
+                          const struct guides_kept *kept,
+                          const struct body *b, struct err *e)
+{
+    enum st st;
+
+    if (!shape_field(b))
+        return ST_OK;
+    st = check_choices(r, b, e);
+    if (!st)
+        st = lexicons_get(kept->lexicons, r->model, &g->lexicon, e);
+    if (!st)
+        st = shape_open(&g->shape, kept->grammars, r->format, b,
+                        r->format && g->lexicon->strips && !r->think_open, e);
+    return st ? st : open_after(g, r, b, e);
+}
+
+static enum st make_shape(const struct guides *g, struct guide **out,
+                          struct err *e)
+{
+    *out = guide_grammar_new(g->shape.g, g->lexicon,
+                             g->shape.calls ? g->shape.mark : NULL);
+    if (*out && g->waits)
+        *out = guide_after_new(&g->after, *out);
+    return *out ? ST_OK : no_memory(e);
 }
 
 /* --- all of them --------------------------------------------------------- */
 
 enum st guides_open(struct guides *g, const struct run *r,
-                    const struct api_config *c, const struct body *b,
+                    const struct api_config *c,
+                    const struct guides_kept *kept, const struct body *b,
                     struct err *e)
 {
     enum st st;
@@ -194,9 +242,9 @@ enum st guides_open(struct guides *g, const struct run *r,
     ids_init(&g->open, THINK_IDS_MAX);
     ids_init(&g->close, THINK_IDS_MAX);
     ids_init(&g->phrase, THINK_PHRASE_MAX);
-    ids_init(&g->choices, CHOICE_IDS_MAX);
+    ids_init(&g->frame, THINK_MARK_IDS);
     st = open_think(g, r, b, e);
-    return st ? st : open_choices(g, r, b, e);
+    return st ? st : open_shape(g, r, kept, b, e);
 }
 
 enum st guides_make(const struct guides *g, struct guide **out,
@@ -210,15 +258,11 @@ enum st guides_make(const struct guides *g, struct guide **out,
     *out = NULL;
     if (st)
         return st;
-    /* a text that is given is no loop of the model's */
-    if (g->n_lists) {
-        other = guide_choice_new(g->lists, g->n_lists, g->model->stop_ids,
-                                 g->model->n_stop);
-        st = other ? ST_OK : no_memory(e);
-    } else if (c->pattern_max) {
+    if (g->shape.g)
+        st = make_shape(g, &other, e);
+    else if (c->pattern_max)
         st = guide_pattern_new(&other, c->pattern_max, c->pattern_min,
                                c->pattern_count, e);
-    }
     if (st)
         guide_free(think);
     else
@@ -233,6 +277,7 @@ void guides_release(struct guides *g)
     ids_release(&g->open);
     ids_release(&g->close);
     ids_release(&g->phrase);
-    ids_release(&g->choices);
-    free(g->lists);
+    ids_release(&g->frame);
+    shape_release(&g->shape);
+    lexicon_unref(g->lexicon);
 }

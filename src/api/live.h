@@ -69,7 +69,8 @@ struct live_row {
     char request_id[40], client_id[16], client_kind[16], endpoint[16];
     char finish[16], cache_source[16];
     const char *model;     /* the catalog's */
-    const char *constrained; /* NULL, response_format, tool_choice */
+    const char *constrained; /* NULL, response_format,
+                              * structured_outputs, tool_choice */
     bool stream, thinking;
     double temperature;
     int64_t arrived_us, prompt_tokens, max_tokens;

@@ -19,6 +19,10 @@ libp_api_a_SOURCES = \
 	src/api/guides.c src/api/guides.h \
 	src/api/callgram.c src/api/callgram.h \
 	src/api/calltext.c src/api/calltext.h \
+	src/api/shape.c src/api/shape.h \
+	src/api/grammars.c src/api/grammars.h \
+	src/api/lexicon.c src/api/lexicon.h \
+	src/api/guide_grammar.c src/api/guide_grammar.h \
 	src/api/pump.c src/api/figures.c src/api/figures.h \
 	src/api/quota.c src/api/quota.h \
 	src/api/emit.c src/api/emit.h src/api/emit_chat.c src/api/emit_text.c \

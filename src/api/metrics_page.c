@@ -4,7 +4,9 @@
 #include "api/answer.h"
 #include "api/box.h"
 #include "api/context.h"
+#include "api/grammars.h"
 #include "api/handlers.h"
+#include "api/lexicon.h"
 #include "api/metrics_int.h"
 #include "api/who.h"
 #include "base/thread.h"
@@ -146,23 +148,36 @@ static void answers(struct buf *b, struct metrics *m)
         }
 }
 
-static void caches(struct buf *b, const struct gen_state *s)
+static void caches(struct buf *b, const struct gen_state *s,
+                   const struct guides_kept *kept)
 {
     const struct gen_cache *c = &s->cache;
     double page = s->kv_pages ? (double)s->bytes_kv / (double)s->kv_pages : 0;
+    struct grammars_figures g;
+    struct lexicons_figures l;
 
+    grammars_figures(kept->grammars, &g);
+    lexicons_figures(kept->lexicons, &l);
     head(b, "cache_hits_total", "counter",
          "Requests that found prompt rows (prefix), units that were read "
-         "(disk).");
+         "(disk), grammars and masks that were there.");
     buf_printf(b, PREFIX "cache_hits_total{cache=\"prefix\","
                          "kind=\"partial\"} %llu\n",
                (unsigned long long)c->hits);
     buf_printf(b, PREFIX "cache_hits_total{cache=\"disk\",kind=\"unit\"} "
                          "%llu\n",
                (unsigned long long)c->disk_reads);
+    buf_printf(b, PREFIX "cache_hits_total{cache=\"grammar\","
+                         "kind=\"whole\"} %llu\n",
+               (unsigned long long)g.hits);
+    buf_printf(b, PREFIX "cache_hits_total{cache=\"mask\",kind=\"whole\"} "
+                         "%llu\n",
+               (unsigned long long)l.masks.hits);
     head(b, "cache_misses_total", "counter", "The same, of what was not.");
     one(b, "cache_misses_total", "cache", "prefix", c->misses);
     one(b, "cache_misses_total", "cache", "disk", c->disk_misses);
+    one(b, "cache_misses_total", "cache", "grammar", g.misses);
+    one(b, "cache_misses_total", "cache", "mask", l.masks.misses);
     head(b, "cache_evictions_total", "counter",
          "Nodes of the tree, units on disk that made room.");
     one(b, "cache_evictions_total", "cache", "prefix", c->evicted);
@@ -173,15 +188,20 @@ static void caches(struct buf *b, const struct gen_state *s)
           c->rows_reused);
     count(b, "prefill_tokens_forwarded_total", "Prompt rows computed.",
           c->rows_forwarded);
-    head(b, "cache_entries", "gauge", "Nodes, states, units.");
+    head(b, "cache_entries", "gauge", "Nodes, states, units, ...");
     one(b, "cache_entries", "cache", "prefix", c->nodes);
     one(b, "cache_entries", "cache", "state", c->states);
     one(b, "cache_entries", "cache", "disk", c->disk_entries);
+    one(b, "cache_entries", "cache", "grammar", g.kept);
+    one(b, "cache_entries", "cache", "mask", l.masks.masks);
     head(b, "cache_bytes", "gauge", "Bytes of the same.");
     one(b, "cache_bytes", "cache", "prefix",
         (uint64_t)(page * (double)c->pages));
     one(b, "cache_bytes", "cache", "state", c->state_bytes);
     one(b, "cache_bytes", "cache", "disk", c->disk_bytes);
+    one(b, "cache_bytes", "cache", "grammar", g.bytes);
+    one(b, "cache_bytes", "cache", "mask", l.masks.bytes);
+    one(b, "cache_bytes", "cache", "vocabulary", l.bytes);
 }
 
 static void engine(struct buf *b, const struct gen_state *s)
@@ -280,7 +300,7 @@ void metrics_page(struct buf *out, struct api *a)
     requests(out, &c);
     answers(out, m);
     engine(out, &s);
-    caches(out, &s);
+    caches(out, &s, &a->kept);
     memory(out, a->c.memory);
     process(out, a);
 }

@@ -69,8 +69,7 @@ enum think_mode prompts_think(const struct catalog_model *m,
 
 /*
  * What a body may say and `penstock render` shows, but no answer can follow:
- * this version has no masks and reads no images, and without an opened turn
- * nobody answers.
+ * this version reads no images, and without an opened turn nobody answers.
  */
 static enum st check_version(const struct chat_req *r, struct err *e)
 {
@@ -79,12 +78,6 @@ static enum st check_version(const struct chat_req *r, struct err *e)
     if (r->no_prompt)
         return err_set(e, ST_INVALID, "add_generation_prompt",
                        "accepted is true: an answer needs an opened turn");
-    if (r->tool_choice == TOOLS_REQUIRED || r->tool_choice == TOOLS_NAMED)
-        return err_set(e, ST_INVALID, "tool_choice",
-                       "accepted is none or auto in this version");
-    if (r->form != FORM_TEXT)
-        return err_set(e, ST_INVALID, "response_format.type",
-                       "accepted is text in this version");
     for (size_t i = 0; i < r->n_messages; i++)
         for (size_t j = 0; j < r->messages[i].n_parts; j++)
             if (r->messages[i].parts[j].type == PART_IMAGE) {

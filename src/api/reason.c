@@ -114,7 +114,7 @@ enum reason_form reason_form_of(const struct body *b,
 
     if (b->reasoning_format != REASON_DEFAULT)
         return b->reasoning_format;
-    if (b->chat.form != FORM_TEXT)
+    if (body_wants_json(b))
         return REASON_FIELD;
     form = find(m, kind);
     if (!form)

@@ -259,8 +259,8 @@ bool run_error(const struct run *r, struct err *e)
             if (!e->st)
                 e->st = ST_INTERNAL;
             /* an engine knows no fields: a constraint left it no token */
-            if (e->st == ST_INVALID && !e->where[0])
-                snprintf(e->where, sizeof(e->where), "structured_outputs");
+            if (e->st == ST_INVALID && !e->where[0] && r->constrained)
+                snprintf(e->where, sizeof(e->where), "%s", r->constrained);
             return true;
         }
         if (c->view.end.reason == END_CANCELLED) {

@@ -80,23 +80,7 @@ void guide_fork(const struct guide *g, void *dst, const void *src);
 void guide_rollback(const struct guide *g, void *state, const void *saved);
 void guide_free(struct guide *g);
 
-/* --- the first users ---------------------------------------------------- */
-
-/*
- * Exactly one of n lists of ids, then stop. Where one list is the beginning
- * of another, one of stop_ids ends it there (n_stop 0: it is not chosen).
- * Two that are the same are one. An id that is on no list changes nothing:
- * it is another guide's. Everything is copied; n >= 1, no list is empty, no
- * id is negative. Beside a guide that forces ids, none of those may be on a
- * list. NULL when out of memory.
- */
-struct guide_list {
-    const int32_t *ids;
-    size_t n;
-};
-struct guide *guide_choice_new(const struct guide_list *lists, size_t n,
-                               const int32_t *stop_ids, size_t n_stop)
-    MUST_CHECK;
+/* --- two of them -------------------------------------------------------- */
 
 /*
  * Pattern guard: stop when the last size*count ids are one block of `size`

@@ -5,7 +5,7 @@ libp_gen_a_SOURCES = \
 	src/gen/ring.c src/gen/ring.h \
 	src/gen/memory.c src/gen/memory.h \
 	src/gen/guide.c src/gen/guide.h \
-	src/gen/guide_choice.c src/gen/guide_pattern.c src/gen/guide_both.c \
+	src/gen/guide_pattern.c src/gen/guide_both.c \
 	src/gen/guide_think.c src/gen/guide_think.h \
 	src/gen/guide_after.c src/gen/guide_after.h \
 	src/gen/guide_mark.c src/gen/guide_mark.h \

@@ -14,6 +14,7 @@ struct play { /* one job on the stage or before it */
     int32_t emitted;
     size_t at; /* next id of the script */
     bool running;
+    bool stuck; /* its guide left it no id */
     struct play *next;
 };
 
@@ -47,7 +48,9 @@ static void end(struct scripted *s, struct play *p, enum end_reason why,
     struct end_info info = {.reason = why};
     int64_t now = mono_us();
 
-    if (why == END_ERROR)
+    if (why == END_ERROR && p->stuck)
+        err_set(&info.err, ST_INVALID, "", "no id may come");
+    else if (why == END_ERROR)
         err_set(&info.err, s->c.fail_as ? s->c.fail_as : ST_INTERNAL, "",
                 "the script says fail");
     info.prompt_tokens = p->running ? (int32_t)p->job->n_ids : 0;
@@ -93,6 +96,37 @@ static void push(struct job *j, int32_t id, int64_t now, bool forced)
     ring_token(j->ring, id, now, chosen, top);
 }
 
+static bool has(const uint32_t *mask, int32_t id)
+{
+    return mask[id / 32] >> id % 32 & 1;
+}
+
+/* The script's next id, if the guide allows it, else the lowest one that it
+ * does. -1: the script is over; -2: there is none. */
+static int32_t choose(const struct scripted *s, struct play *p)
+{
+    size_t words = ((size_t)s->c.vocab + 31) / 32;
+    uint32_t *mask = NULL;
+    int32_t id = 0;
+
+    if (p->at == s->c.n && s->c.loop)
+        p->at = 0;
+    if (p->job->guide) {
+        mask = mem_array(uint32_t, words);
+        memset(mask, 0xff, words * sizeof(*mask));
+    }
+    if (!mask || !guide_allowed(p->job->guide, p->guide_state, mask,
+                                (size_t)s->c.vocab) ||
+        (p->at < s->c.n && has(mask, s->ids[p->at]))) {
+        free(mask);
+        return p->at < s->c.n ? s->ids[p->at++] : -1;
+    }
+    while (id < s->c.vocab && !has(mask, id))
+        id++;
+    free(mask);
+    return id < s->c.vocab ? id : -2;
+}
+
 /* The next token of a running job; what ends it, END_NONE when nothing. */
 static enum end_reason emit(struct scripted *s, struct play *p, int64_t now)
 {
@@ -105,11 +139,10 @@ static enum end_reason emit(struct scripted *s, struct play *p, int64_t now)
         return END_ERROR;
     forced = guide_forced(j->guide, p->guide_state, &id, 1) > 0;
     if (!forced) {
-        if (p->at == s->c.n && s->c.loop)
-            p->at = 0;
-        if (p->at == s->c.n)
-            return END_STOP;
-        id = s->ids[p->at++];
+        id = choose(s, p);
+        p->stuck = id == -2;
+        if (id < 0)
+            return p->stuck ? END_ERROR : END_STOP;
     }
     next = guide_accept(j->guide, p->guide_state, id);
     if (!p->emitted++)

@@ -3,9 +3,10 @@
  *
  * Same contract as the engine (gen/gen.h), but what it "generates" is known:
  * the ids that the job's guide forces, else the script, from its start for
- * every job (or from start_at). One thread; one wake per token; cancel, finish
- * and deadline are looked at within a millisecond, also while a job waits or
- * is held.
+ * every job (or from start_at), but for ids that the guide forbids: then the
+ * lowest one that it allows comes instead (none: END_ERROR, ST_INVALID). One
+ * thread; one wake per token; cancel, finish and deadline are looked at within
+ * a millisecond, also while a job waits or is held.
  *
  * Log-probabilities, of a job that asks for K: the id's is -(id % 8 + 1) / 8,
  * and its K alternatives are itself and its K - 1 neighbours, lower ids where

@@ -334,12 +334,12 @@ static const struct row {
      "structured_outputs.choice[0]"},
     {0, "{" M ",\"structured_outputs\":{\"choice\":[1]}}",
      "structured_outputs.choice[0]"},
-    {0, "{" M ",\"structured_outputs\":{\"regex\":\"a\"}}",
-     "structured_outputs.regex"},
-    {0, "{" M ",\"structured_outputs\":{\"json\":{}}}",
-     "structured_outputs.json"},
+    {0, "{" M ",\"structured_outputs\":{\"regex\":\"a\"}}", OKAY},
+    {0, "{" M ",\"structured_outputs\":{\"json\":{}}}", OKAY},
     {0, "{" M ",\"structured_outputs\":{\"choice\":[\"a\"],\"json\":{}}}",
-     "structured_outputs.json"},
+     "structured_outputs"},
+    {0, "{" M ",\"structured_outputs\":{\"grammar\":\"a\"}}",
+     "structured_outputs.grammar"},
     {0, "{" M ",\"response_format\":{\"type\":\"text\"}}", OKAY},
     {0, "{" M ",\"response_format\":\"text\"}", "response_format"},
     {0, "{" M ",\"response_format\":{}}", "response_format.type"},
@@ -535,6 +535,7 @@ static void test_messages(void)
     is_int(body.chat.think, THINK_DEFAULT, "thinking is not asked for");
     ok(!body.stream && body.n == 1 && !body.model.n && !body.max_tokens &&
            !body.seed_given && !body.n_stops && !body.n_choice &&
+           !body.structured && !body.strict && !body_wants_json(&body) &&
            body.include_usage == USAGE_DEFAULT,
        "absent fields");
     ok(body.sampling.temperature == 1 && body.sampling.top_p == 1 &&
@@ -561,7 +562,26 @@ static void test_values(void)
            body.sampling.top_k == INT32_MAX && body.sampling.min_p == 0.25f,
        "sampling; top_p stays above 0");
     ok(body.seed_given && body.sampling.seed == UINT64_MAX, "seed -1");
-    ok(body.n_choice == 1 && TEXT_IS(body.choice[0], "z"), "a choice");
+    ok(body.structured == STRUCTURED_CHOICE && body.n_choice == 1 &&
+           TEXT_IS(body.choice[0], "z") && !body_wants_json(&body),
+       "a choice");
+    is_int(chat("{" M ",\"structured_outputs\":{\"regex\":\"a+\"}}"), ST_OK,
+           "a regex");
+    ok(body.structured == STRUCTURED_REGEX && TEXT_IS(body.regex, "a+") &&
+           !body_wants_json(&body), "is kept");
+    is_int(chat("{" M ",\"structured_outputs\":{\"json\":{\"a\":1}}}"), ST_OK,
+           "a schema");
+    ok(body.structured == STRUCTURED_JSON && body.json->n == 1 &&
+           body_wants_json(&body), "is kept");
+    is_int(chat("{" M ",\"structured_outputs\":{\"json_object\":true}}"),
+           ST_OK, "any object");
+    ok(body.structured == STRUCTURED_OBJECT && body_wants_json(&body),
+       "is JSON");
+    is_int(chat("{" M ",\"response_format\":{\"type\":\"json_schema\","
+                "\"json_schema\":{\"name\":\"n\",\"strict\":true,"
+                "\"schema\":{}}}}"), ST_OK, "a strict schema");
+    ok(body.strict && TEXT_IS(body.schema_name, "n") &&
+           body_wants_json(&body), "with its name");
     is_int(chat("{" M ",\"n\":7,\"n\":2}"), ST_OK, "a key twice");
     is_int(body.n, 2, "the last one wins");
     is_int(chat("{" M ",\"stream_options\":{\"include_usage\":false}}"),

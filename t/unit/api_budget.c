@@ -561,7 +561,10 @@ static void no_token(void)
 
     fail_as = ST_INVALID;
     serve(&t, "one", false, 0);
-    is_refused(&t, "", "structured_outputs");
+    is_refused(&t, ",\"structured_outputs\":{\"regex\":\"x\"}",
+               "structured_outputs");
+    is_refused(&t, ",\"response_format\":{\"type\":\"json_object\"}",
+               "response_format");
     apit_close(&t);
     fail_as = ST_OK;
 }

@@ -128,7 +128,30 @@ static const struct row {
     {0, "\"structured_outputs\":{\"choice\":[\"a\"]},"
         "\"response_format\":{\"type\":\"text\"}", OKAY},
     {0, "\"structured_outputs\":{\"choice\":[\"a\"],\"regex\":\"a\"}",
+     "structured_outputs"},
+    {0, "\"structured_outputs\":{\"choice\":[\"a\"],"
+        "\"json_object\":false}", OKAY},
+    {0, "\"structured_outputs\":{\"json\":{},\"json_object\":true}",
+     "structured_outputs"},
+    {0, "\"structured_outputs\":{\"json_object\":false}",
+     "structured_outputs"},
+    {0, "\"structured_outputs\":{\"regex\":\"\"}", OKAY},
+    {1, "\"structured_outputs\":{\"regex\":\"a\"}", OKAY},
+    {0, "\"structured_outputs\":{\"regex\":[\"a\"]}",
      "structured_outputs.regex"},
+    {1, "\"structured_outputs\":{\"json\":{\"type\":\"object\"}}", OKAY},
+    {0, "\"structured_outputs\":{\"json\":true}", "structured_outputs.json"},
+    {0, "\"structured_outputs\":{\"json_object\":1}",
+     "structured_outputs.json_object"},
+    {0, "\"structured_outputs\":{\"json_object\":true},"
+        "\"response_format\":{\"type\":\"json_object\"}",
+     "structured_outputs"},
+    {0, "\"response_format\":{\"type\":\"json_schema\",\"json_schema\":"
+        "{\"strict\":1,\"schema\":{}}}",
+     "response_format.json_schema.strict"},
+    {0, "\"response_format\":{\"type\":\"json_schema\",\"json_schema\":"
+        "{\"name\":1,\"schema\":{}}}",
+     "response_format.json_schema.name"},
     {0, "\"structured_outputs\":{\"grammar\":\"root\"}",
      "structured_outputs.grammar"},
     {0, "\"structured_outputs\":{\"choice\":null}", "structured_outputs"},

@@ -21,6 +21,7 @@ static const struct toy_special specials[] = {
 static struct toy toy;
 static struct format *chatml, *xtml;
 static struct catalog_model model;
+static struct guides_kept kept;
 static int32_t stop_id;
 
 static int32_t id_of(const char *s)
@@ -45,7 +46,7 @@ static void open_asked(struct asked *a, const struct format *f,
     struct err e;
 
     memset(a, 0, sizeof(*a));
-    if (guides_open(&a->g, &r, c, b, &e) ||
+    if (guides_open(&a->g, &r, c, &kept, b, &e) ||
         guides_make(&a->g, &a->guide, &prompt, max_tokens, &e)) {
         printf("Bail out! %s: %s\n", e.where, e.text);
         exit(1);
@@ -293,7 +294,18 @@ static void spelled(void)
     toy_open(&toy, specials, NULL, 0);
 }
 
-/* --- choices ------------------------------------------------------------- */
+/* --- forms --------------------------------------------------------------- */
+
+static bool must_be(const struct asked *a, const char *text)
+{
+    int32_t ids[64];
+    size_t n = guide_forced(a->guide, a->state, ids, 64);
+
+    for (size_t i = 0; i < n; i++)
+        if (!text[i] || ids[i] != toy_id(&toy, text + i, 1))
+            return false;
+    return n == strlen(text);
+}
 
 static void choices(void)
 {
@@ -301,30 +313,114 @@ static void choices(void)
                              two[] = {{"a", 1}, {"ab", 2}};
     const struct api_config c = {.answer_reserve = AUTO, .think_stall = true};
     struct body b = {.chat.think = THINK_ON, .think.cap = 3,
-                     .think.asked = true, .choice = &mark, .n_choice = 1};
+                     .think.asked = true, .structured = STRUCTURED_CHOICE,
+                     .choice = &mark, .n_choice = 1};
     struct guide_note n = {0};
-    int32_t ids[64];
     struct asked a;
 
     open_asked(&a, chatml, true, &c, &b, 400);
-    ok(guide_forced(a.guide, a.state, ids, 64) == 10 &&
-           ids[0] == id_of("</think>") && ids[1] == id_of("<") &&
-           ids[9] == id_of("x"),
-       "an open reasoning is closed, and a marker in a choice is text");
-    put(&a, ids[0]);
+    ok(allows(&a, 5) && allows(&a, id_of("</think>")) && must_be(&a, ""),
+       "check 49: reasoning is free");
+    put(&a, 5);
+    put(&a, id_of("</think>"));
+    ok(must_be(&a, "</think>x"), "then a marker in a choice is text");
+    ok(allows(&a, id_of("\n")) && allows(&a, id_of("<")) &&
+           !allows(&a, 5) && !allows(&a, id_of("</think>")),
+       "which is the only one, but for newlines");
     guide_note(a.guide, a.state, &n);
-    is_int(n.closed, THINK_NOT_CLOSED, "which nobody's budget did");
+    is_int(n.closed, CLOSED_BY_MODEL, "the model closed its reasoning");
+    close_asked(&a);
+
+    open_asked(&a, chatml, true, &c, &b, 400);
+    is_int(closes_at(&a, 100), 4, "its budget holds");
+    close_asked(&a);
+
+    b.chat.think = THINK_OFF;
+    open_asked(&a, chatml, false, &c, &b, 400);
+    ok(must_be(&a, "</think>x"), "without reasoning: at once");
     close_asked(&a);
 
     b.choice = two;
     b.n_choice = 2;
     open_asked(&a, chatml, false, &c, &b, 400);
-    is_int(guide_forced(a.guide, a.state, ids, 64), 1, "both begin alike");
+    ok(must_be(&a, "a"), "both begin alike");
     put(&a, id_of("a"));
     ok(allows(&a, stop_id) && allows(&a, id_of("b")) && !allows(&a, 5),
        "then the shorter one ends, or the longer goes on");
     is_int(guide_accept(a.guide, a.state, stop_id), GUIDE_STOP, "the end");
     close_asked(&a);
+}
+
+/* Reasoning that the prompt does not open, and a form of elements. */
+static void openings(void)
+{
+    static const struct text red = {"red", 3};
+    const struct api_config c = {.answer_reserve = AUTO};
+    struct body b = {.chat.think = THINK_ON, .think.cap = -1,
+                     .structured = STRUCTURED_CHOICE, .choice = &red,
+                     .n_choice = 1};
+    int32_t ids[64];
+    struct asked a;
+    size_t n;
+
+    open_asked(&a, chatml, false, &c, &b, 400);
+    ok(allows(&a, id_of("<think>")) && allows(&a, id_of("r")) &&
+           !allows(&a, id_of("</think>")), "the model may open reasoning");
+    put(&a, id_of("<think>"));
+    ok(allows(&a, 5), "which is free");
+    put(&a, id_of("</think>"));
+    put(&a, id_of("\n"));
+    ok(must_be(&a, "red"), "until it closes it");
+    close_asked(&a);
+
+    b.chat.think = THINK_OFF;
+    open_asked(&a, chatml, false, &c, &b, 400);
+    ok(!allows(&a, id_of("<think>")) && must_be(&a, "red"),
+       "unless it may not think");
+    close_asked(&a);
+
+    b.chat.think = THINK_ON;
+    open_asked(&a, xtml, true, &c, &b, 400);
+    put(&a, 5);
+    put(&a, id_of("<|close|>"));
+    for (const char *s = "think"; *s; s++)
+        put(&a, toy_id(&toy, s, 1));
+    put(&a, id_of("<|sep|>"));
+    n = guide_forced(a.guide, a.state, ids, 64);
+    ok(n > 2 && ids[0] == id_of("<|open|>") &&
+           ids[n - 1] == id_of("<|sep|>"), "the element of the answer");
+    for (size_t i = 0; i < n; i++)
+        put(&a, ids[i]);
+    ok(must_be(&a, "red"), "and what is in it");
+    close_asked(&a);
+}
+
+/* What a form of elements may end with where more could come. */
+static void elements(void)
+{
+    static const struct text two[] = {{"a", 1}, {"ab", 2}};
+    const struct api_config c = {.answer_reserve = AUTO};
+    struct body b = {.structured = STRUCTURED_CHOICE, .choice = two,
+                     .n_choice = 2};
+    struct catalog_model of_toy = model;
+    int32_t end = id_of("<|end_of_msg|>");
+    struct asked a;
+
+    model.format = xtml;
+    model.stop_ids = &end;
+    lexicons_free(kept.lexicons);
+    kept.lexicons = lexicons_new();
+    open_asked(&a, xtml, false, &c, &b, 400);
+    put(&a, id_of("a"));
+    ok(allows(&a, end) && allows(&a, id_of("<|close|>")) &&
+           allows(&a, id_of("b")) && !allows(&a, id_of("<|open|>")),
+       "an end of the turn or of its element");
+    is_int(guide_accept(a.guide, a.state, id_of("<|close|>")), GUIDE_STOP,
+           "ends it");
+    close_asked(&a);
+    lexicons_free(kept.lexicons);
+    kept.lexicons = lexicons_new();
+    model = of_toy;
 }
 
 static void long_choice(void)
@@ -333,16 +429,39 @@ static void long_choice(void)
     char *s = mem_zalloc(n);
     const struct text list[] = {{"a", 1}, {s, n}};
     const struct api_config c = {.answer_reserve = AUTO};
-    const struct body b = {.choice = list, .n_choice = 2};
+    const struct body b = {.structured = STRUCTURED_CHOICE, .choice = list,
+                           .n_choice = 2};
     struct run r = {.model = &model, .format = chatml};
     struct guides g;
     struct err e = {0};
 
     memset(s, 'a', n);
-    ok(guides_open(&g, &r, &c, &b, &e) != ST_OK, "choices that are too long");
-    is_str(e.where, "structured_outputs.choice[1]", "names the one");
+    is_int(guides_open(&g, &r, &c, &kept, &b, &e), ST_LIMIT,
+           "a choice that is too long");
+    is_str(e.where, "structured_outputs.choice", "names the field");
     guides_release(&g);
     free(s);
+}
+
+/* A form leaves the answer its room, and has no pattern guard. */
+static void forms(void)
+{
+    const struct api_config c = {.answer_reserve = 100, .pattern_max = 8,
+                                 .pattern_min = 1, .pattern_count = 4};
+    struct body b = {.chat.think = THINK_ON, .think.cap = -1,
+                     .structured = STRUCTURED_REGEX, .regex = {"0*", 2}};
+    struct asked a;
+
+    open_asked(&a, chatml, true, &c, &b, 400);
+    is_int(closes_at(&a, 1000), 300 - (int32_t)a.g.phrase.n,
+           "a regex keeps a reserve");
+    close_asked(&a);
+    b.chat.think = THINK_OFF;
+    open_asked(&a, chatml, false, &c, &b, 400);
+    for (int i = 0; i < 100; i++)
+        put(&a, id_of("0"));
+    ok(allows(&a, id_of("0")), "an answer with a form may repeat itself");
+    close_asked(&a);
 }
 
 int main(void)
@@ -360,16 +479,23 @@ int main(void)
         printf("Bail out! %s: %s\n", e.where, e.text);
         exit(1);
     }
+    kept.grammars = grammars_new();
+    kept.lexicons = lexicons_new();
     reserves();
     tight();
     caps();
     settings();
     ngrams();
     choices();
+    openings();
+    elements();
     long_choice();
+    forms();
     format_free(chatml);
     format_free(xtml);
     spelled();
     toy_close(&toy);
+    grammars_free(kept.grammars);
+    lexicons_free(kept.lexicons);
     return done();
 }

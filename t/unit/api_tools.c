@@ -375,17 +375,16 @@ static void refused(void)
     static const struct {
         const char *json, *param;
     } rows[] = {
-        {"{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]," TOOLS
-         ",\"tool_choice\":\"required\"}", "tool_choice"},
-        {"{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]," TOOLS
-         ",\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":"
-         "\"add\"}}}", "tool_choice"},
-        {"{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],"
-         "\"response_format\":{\"type\":\"json_object\"}}",
-         "response_format.type"},
         {"{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],"
          "\"response_format\":{\"type\":\"json_schema\",\"json_schema\":"
-         "{\"schema\":{}}}}", "response_format.type"},
+         "{\"schema\":{\"uniqueItems\":true}}}}",
+         "response_format.json_schema.schema"},
+        {"{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],"
+         "\"structured_outputs\":{\"regex\":\"(a\"}}",
+         "structured_outputs.regex"},
+        {"{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]," TOOLS
+         ",\"tool_choice\":\"required\",\"structured_outputs\":{\"regex\":"
+         "\"a\"}}", "structured_outputs"},
         {"{\"messages\":[{\"role\":\"system\",\"content\":\"s\"},"
          "{\"role\":\"system\",\"content\":\"s\"},{\"role\":\"user\","
          "\"content\":[{\"type\":\"text\",\"text\":\"x\"},{\"type\":"

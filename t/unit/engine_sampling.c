@@ -282,13 +282,13 @@ static void order(struct gen *g)
 static void masks(struct gen *g)
 {
     static const int32_t a[] = {1, 2, 3, 4};
-    static const struct guide_list l[] = {{a, 1}, {a + 1, 1}, {a + 2, 1},
+    static const struct id_list l[] = {{a, 1}, {a + 1, 1}, {a + 2, 1},
                                           {a + 3, 1}};
 
     for (int i = 0; i < 2; i++) {
         struct job *j = job_of(20, 5, 0);
 
-        j->guide = guide_choice_new(l + 2 * (ptrdiff_t)i, 2, NULL, 0);
+        j->guide = lists_guide(l + 2 * (ptrdiff_t)i, 2);
         run_job(g, j, &once);
         ok(once.end.reason == END_STOP && once.n == 1 &&
                (once.ids[0] - 1) / 2 == i,

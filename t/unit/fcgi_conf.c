@@ -51,7 +51,8 @@ static void test_good(void)
     is_int(c.max_queue, 64, "places in the queue");
     is_int(c.default_max_tokens, 4096, "the answer's limit");
     is_int(c.answer_reserve, -1, "auto");
-    ok(c.think_stall && c.usage_default, "on where nobody says off");
+    ok(c.think_stall && c.usage_default && c.structured_outputs,
+       "on where nobody says off");
     is_str(c.reasoning_format, REASON_MAP_DEFAULT, "as a server without it");
     conf_release(&c);
 }

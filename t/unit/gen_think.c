@@ -401,7 +401,7 @@ static void copies(void)
 static void with_choice(void)
 {
     static const int32_t one[] = {1, 2}, two[] = {1, 3};
-    const struct guide_list l[] = {{one, 2}, {two, 2}};
+    const struct id_list l[] = {{one, 2}, {two, 2}};
     struct think_config c = config(true, 0);
     uint32_t mask = ~0u;
     struct run *r;
@@ -409,7 +409,7 @@ static void with_choice(void)
     c.ngram = 2;
     c.n_phrase = 0;
     r = begin(guide_both(guide_think_new(&c),
-                         guide_choice_new(l, 2, NULL, 0)));
+                         lists_guide(l, 2)));
     SAY(r, 7, 8, 9, 7, 1);
     ok(guide_allowed(r->g, r->s, &mask, 32) && mask == 12,
        "others' ids do not move a choice");
@@ -417,7 +417,7 @@ static void with_choice(void)
     c.prompt = (const int32_t[]){1, 2, 1, 3};
     c.n_prompt = 4;
     r = begin(guide_both(guide_think_new(&c),
-                         guide_choice_new(l, 2, NULL, 0)));
+                         lists_guide(l, 2)));
     mask = ~0u;
     put(r, 1);
     ok(guide_allowed(r->g, r->s, &mask, 32) && mask == 12,

@@ -1,0 +1,101 @@
+#include "api/grammars.h"
+
+#include <pthread.h>
+
+struct kept {
+    uint8_t key[GRAMMAR_KEY];
+    struct grammar *g; /* one reference; NULL: nothing is here */
+    uint64_t used;     /* when, in finds */
+};
+
+struct grammars {
+    pthread_mutex_t mu; /* guards all of it */
+    struct kept of[GRAMMARS_MAX];
+    uint64_t hits, misses, clock;
+};
+
+struct grammars *grammars_new(void)
+{
+    struct grammars *c = mem_new(struct grammars);
+
+    pthread_mutex_init(&c->mu, NULL);
+    return c;
+}
+
+void grammars_free(struct grammars *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < GRAMMARS_MAX; i++)
+        gram_unref(c->of[i].g);
+    pthread_mutex_destroy(&c->mu);
+    free(c);
+}
+
+static struct kept *look_locked(struct grammars *c,
+                                const uint8_t key[GRAMMAR_KEY])
+{
+    for (size_t i = 0; i < GRAMMARS_MAX; i++)
+        if (c->of[i].g && !memcmp(c->of[i].key, key, GRAMMAR_KEY))
+            return &c->of[i];
+    return NULL;
+}
+
+struct grammar *grammars_find(struct grammars *c,
+                              const uint8_t key[GRAMMAR_KEY])
+{
+    struct grammar *g = NULL;
+    struct kept *k;
+
+    pthread_mutex_lock(&c->mu);
+    k = look_locked(c, key);
+    if (k) {
+        k->used = ++c->clock;
+        g = gram_ref(k->g);
+        c->hits++;
+    } else {
+        c->misses++;
+    }
+    pthread_mutex_unlock(&c->mu);
+    return g;
+}
+
+/* One that is empty was never used. */
+static struct kept *oldest_locked(struct grammars *c)
+{
+    struct kept *k = &c->of[0];
+
+    for (size_t i = 1; i < GRAMMARS_MAX; i++)
+        if (c->of[i].used < k->used)
+            k = &c->of[i];
+    return k;
+}
+
+void grammars_keep(struct grammars *c, const uint8_t key[GRAMMAR_KEY],
+                   struct grammar *g)
+{
+    struct grammar *gone;
+    struct kept *k;
+
+    pthread_mutex_lock(&c->mu);
+    k = look_locked(c, key); /* two may have compiled it at once */
+    if (!k)
+        k = oldest_locked(c);
+    gone = k->g;
+    memcpy(k->key, key, GRAMMAR_KEY);
+    k->g = gram_ref(g);
+    k->used = ++c->clock;
+    pthread_mutex_unlock(&c->mu);
+    gram_unref(gone);
+}
+
+void grammars_figures(struct grammars *c, struct grammars_figures *out)
+{
+    pthread_mutex_lock(&c->mu);
+    *out = (struct grammars_figures){.hits = c->hits, .misses = c->misses};
+    for (size_t i = 0; i < GRAMMARS_MAX; i++) {
+        out->kept += c->of[i].g != NULL;
+        out->bytes += c->of[i].g ? c->of[i].g->bytes : 0;
+    }
+    pthread_mutex_unlock(&c->mu);
+}
