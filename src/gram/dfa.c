@@ -85,7 +85,7 @@ struct subset {
     const struct nfa *a;
     struct dfa *out;
     uint32_t base; /* DFA state of sets[0] */
-    unsigned far;  /* 1: a is larger than caches, a step costs two */
+    unsigned far;  /* steps of one step: more where a is larger than caches */
     /* by NFA state */
     uint32_t *stamp;  /* when it was last seen */
     uint32_t *single; /* DFA state of its closure, + 1; 0: not known */
@@ -108,6 +108,8 @@ struct subset {
     uint16_t rank[CUT_WORDS];       /* how many before each word */
     uint32_t at[GRAM_SYMBOLS + 1];
     size_t n_cut;
+    struct gram_edge *edges;
+    size_t n_edges, cap_edges;
     uint32_t *targets;
     size_t cap_targets;
     struct ref *refs;
@@ -136,6 +138,7 @@ void subset_free(struct subset *s)
     vec_drop(s->w, s->table, s->cap_table);
     vec_drop(s->w, s->cur, s->cap_cur);
     vec_drop(s->w, s->stack, s->cap_stack);
+    vec_drop(s->w, s->edges, s->cap_edges);
     vec_drop(s->w, s->targets, s->cap_targets);
     vec_drop(s->w, s->refs, s->cap_refs);
     free(s);
@@ -205,7 +208,7 @@ static bool closure(struct subset *s, const uint32_t *seeds, size_t n_seeds,
             s->hash += mix(state);
         }
     }
-    return gxs_work(s->w, steps << s->far);
+    return gxs_work(s->w, steps * s->far);
 }
 
 static bool same_set(const struct subset *s, const struct set *x)
@@ -277,7 +280,7 @@ static bool target(struct subset *s, const uint32_t *seeds, size_t n,
     for (i = s->table[s->hash & s->mask]; i; i = s->sets[i - 1].next)
         if (same_set(s, &s->sets[i - 1]))
             break;
-    if (!gxs_work(s->w, s->n_cur << s->far))
+    if (!gxs_work(s->w, s->n_cur * s->far))
         return false;
     if (!i) {
         if (!add_set(s))
@@ -297,12 +300,6 @@ static bool is_symbol(const struct nfa_edge *e)
     return e->lo < GRAM_SYMBOLS;
 }
 
-#define EACH_EDGE(s, set, e)                                                   \
-    for (size_t m_ = 0; m_ < (set).n; m_++)                                    \
-        for (const struct nfa_edge *e =                                        \
-                 &(s)->a->states[(s)->pool[(set).at + m_]];                    \
-             e; e = more((s)->a, e))
-
 static void cut_at(struct subset *s, uint32_t c)
 {
     s->cuts[c / 64] |= (uint64_t)1 << c % 64;
@@ -316,27 +313,38 @@ static size_t stretch(const struct subset *s, uint32_t c)
     return s->rank[c / 64] + (size_t)__builtin_popcountll(upto) - 1;
 }
 
-/* Cut the symbols where some edge begins or ends; list the calls. */
+/* One edge of the state at work. */
+static bool add_edge(struct subset *s, const struct nfa_edge *e)
+{
+    if (is_symbol(e)) {
+        if (!vec_room(s->w, s->edges, s->cap_edges, s->n_edges + 1))
+            return false;
+        s->edges[s->n_edges++] = (struct gram_edge){e->lo, e->hi, e->to};
+        cut_at(s, e->lo);
+        cut_at(s, e->hi + 1u);
+    } else if (e->lo == NFA_CALL) {
+        if (!vec_room(s->w, s->refs, s->cap_refs, s->n_refs + 1))
+            return false;
+        s->refs[s->n_refs] = (struct ref){e->hi, e->to, (uint32_t)s->n_refs};
+        s->n_refs++;
+    }
+    return true;
+}
+
+/* Gather edges and calls, and cut the symbols where an edge begins or ends. */
 static bool cut_symbols(struct subset *s, struct set set)
 {
     uint64_t steps = 4;
 
     memset(s->cuts, 0, sizeof(s->cuts));
-    s->n_refs = 0;
+    s->n_refs = s->n_edges = 0;
     cut_at(s, 0);
-    EACH_EDGE(s, set, e)
-    {
-        steps++;
-        if (is_symbol(e)) {
-            cut_at(s, e->lo);
-            cut_at(s, e->hi + 1u);
-        } else if (e->lo == NFA_CALL) {
-            if (!vec_room(s->w, s->refs, s->cap_refs, s->n_refs + 1))
+    for (size_t i = 0; i < set.n; i++) {
+        const struct nfa_edge *e = &s->a->states[s->pool[set.at + i]];
+
+        for (; e; e = more(s->a, e), steps++)
+            if (!add_edge(s, e))
                 return false;
-            s->refs[s->n_refs] =
-                (struct ref){e->hi, e->to, (uint32_t)s->n_refs};
-            s->n_refs++;
-        }
     }
     cut_at(s, GRAM_SYMBOLS);
     s->n_cut = 0;
@@ -347,19 +355,18 @@ static bool cut_symbols(struct subset *s, struct set set)
                 (uint16_t)(i * 64 + (uint32_t)__builtin_ctzll(x));
     }
     s->n_cut--; /* the last is where symbols end */
-    return gxs_work(s->w, steps << s->far);
+    return gxs_work(s->w, steps * s->far);
 }
 
 /* at, targets: the targets of every stretch, in the order of the edges. */
-static bool sort_targets(struct subset *s, struct set set)
+static bool sort_targets(struct subset *s)
 {
     size_t sum = 0;
 
     memset(s->at, 0, s->n_cut * sizeof(*s->at));
-    EACH_EDGE(s, set, e)
-    {
-        if (!is_symbol(e))
-            continue;
+    for (size_t k = 0; k < s->n_edges; k++) {
+        const struct gram_edge *e = &s->edges[k];
+
         for (size_t i = stretch(s, e->lo); s->cut[i] <= e->hi; i++)
             s->at[i]++;
     }
@@ -369,13 +376,12 @@ static bool sort_targets(struct subset *s, struct set set)
         s->at[i] = (uint32_t)sum;
         sum += n;
     }
-    if (!gxs_work(s->w, sum << s->far) ||
+    if (!gxs_work(s->w, sum) ||
         !vec_room(s->w, s->targets, s->cap_targets, sum + 1))
         return false;
-    EACH_EDGE(s, set, e)
-    {
-        if (!is_symbol(e))
-            continue;
+    for (size_t k = 0; k < s->n_edges; k++) {
+        const struct gram_edge *e = &s->edges[k];
+
         for (size_t i = stretch(s, e->lo); s->cut[i] <= e->hi; i++)
             s->targets[s->at[i]++] = e->to;
     }
@@ -476,7 +482,7 @@ static bool prepare(struct subset *s, const struct nfa *a, struct dfa *out)
     s->a = a;
     s->out = out;
     s->base = (uint32_t)out->n_states;
-    s->far = a->n > FAR_STATES;
+    s->far = a->n > FAR_STATES ? 3 : 1;
     s->n_sets = s->n_pool = 0;
     if (!vec_room(s->w, s->stamp, s->cap_stamp, a->n) ||
         !vec_room(s->w, s->single, s->cap_single, a->n) ||
@@ -501,8 +507,8 @@ bool subset_build(struct subset *s, const struct nfa *a, struct dfa *out)
 
         /* states and their edges come in the order of the sets */
         if (!dfa_add_state(s->w, out) || !accepts(s, s->sets[i], !i, &yes) ||
-            !cut_symbols(s, s->sets[i]) || !sort_targets(s, s->sets[i]) ||
-            !add_edges(s) || !add_calls(s))
+            !cut_symbols(s, s->sets[i]) || !sort_targets(s) || !add_edges(s) ||
+            !add_calls(s))
             return false;
         out->states[s->base + i].accept = yes;
     }
