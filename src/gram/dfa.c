@@ -411,8 +411,8 @@ static bool add_edges(struct subset *s)
     size_t from = 0;
 
     for (size_t i = 0; i < s->n_cut; i++) {
-        const uint32_t *to = s->targets + from;
         size_t n = s->at[i] - from;
+        const uint32_t *to = n ? s->targets + from : NULL;
         uint32_t flags, state;
 
         from = s->at[i];
