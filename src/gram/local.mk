@@ -19,7 +19,7 @@ libp_gram_a_SOURCES += src/gram/schema.c src/gram/schema_way.h \
 	src/gram/schema_ref.c src/gram/schema_ids.c src/gram/schema_uri.c \
 	src/gram/schema_admit.c src/gram/schema_apart.c \
 	src/gram/schema_object.c src/gram/schema_array.c \
-	src/gram/schema_names.c
+	src/gram/schema_names.c src/gram/schema_enum.c
 # strings, numbers, values, and what strict schemas must be
 libp_gram_a_SOURCES += src/gram/schema_string.c src/gram/schema_format.c \
 	src/gram/schema_number.c src/gram/schema_digits.c \

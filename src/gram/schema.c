@@ -6,7 +6,9 @@
 #include <string.h>
 
 #define PATH_MAX_SHOWN 240 /* bytes of a path in a message */
-#define LEAF_MAX 512       /* bytes of a schema that is told by its content */
+#define SMALL_BYTES 512    /* of a schema that is told by its content */
+#define SMALL_NODES 48
+#define STEP 4             /* steps of construction in one of reading */
 
 /* --- the reader ----------------------------------------------------------- */
 
@@ -44,7 +46,7 @@ static enum st failed(struct schema_read *s, struct err *e)
 
 enum st schema_work(struct schema_read *s, size_t steps, struct err *e)
 {
-    return gxs_work(s->w, steps) ? ST_OK : failed(s, e);
+    return gxs_work(s->w, steps * STEP) ? ST_OK : failed(s, e);
 }
 
 enum st schema_nomem(struct err *e)
@@ -215,22 +217,32 @@ uint32_t *schema_map_at(struct schema_read *s, struct schema_map *m,
 
 /* --- sets ----------------------------------------------------------------- */
 
-/* What a schema without schemas inside says, as text; false: it has some, or
- * is long. */
-static bool leaf_text(const struct json *node, struct buf *b)
+static bool is_small(const struct json *v, size_t *nodes)
 {
+    if (*nodes == SMALL_NODES || v->n > SMALL_NODES ||
+        v->str.n > SMALL_BYTES || v->key.n > SMALL_BYTES)
+        return false;
+    ++*nodes;
+    for (const struct json *c = v->child; c; c = c->next)
+        if (!is_small(c, nodes))
+            return false;
+    return true;
+}
+
+/* What a small schema says, as text; false: it is large. */
+static bool small_text(const struct json *node, struct buf *b)
+{
+    size_t nodes = 0;
+
+    if (node->n > SMALL_NODES)
+        return false;
     for (const struct json *kv = node->child; kv; kv = kv->next) {
         enum word_kind kind = schema_word(kv->key);
 
         if (kind == WORD_SAYS || kind == WORD_UNKNOWN)
             continue;
-        if (kind == WORD_REFUSED || kv->type == JSON_OBJ || kv->n > 16 ||
-            kv->str.n > LEAF_MAX || text_is(kv->key, "$ref") ||
-            text_is(kv->key, "$dynamicRef"))
+        if (kind == WORD_REFUSED || !is_small(kv, &nodes))
             return false;
-        for (const struct json *v = kv->child; v; v = v->next)
-            if (v->n)
-                return false;
         buf_add(b, kv->key.s, kv->key.n);
         buf_putc(b, '=');
         schema_literal_text(kv, b);
@@ -239,32 +251,36 @@ static bool leaf_text(const struct json *node, struct buf *b)
     return !b->failed;
 }
 
-/* Such schemas that read the same are one: what they allow is then one rule,
+/* Small schemas that read the same are one: what they allow is then one rule,
  * wherever it stands. *node NULL: it says nothing. */
-static enum st leaf_of(struct schema_read *s, const struct json **node,
-                       struct err *e)
+static enum st same_small(struct schema_read *s, const struct json **node,
+                          struct err *e)
 {
     struct buf b;
+    size_t resource = 0;
     enum st st = schema_work(s, 8, e);
-    bool leaf;
+    bool small;
 
-    buf_init(&b, LEAF_MAX);
-    leaf = leaf_text(*node, &b);
-    if (!st && leaf && !b.n) {
+    buf_init(&b, SMALL_BYTES + sizeof(resource));
+    small = small_text(*node, &b);
+    if (!st && small && b.n && s->root) /* where its references start */
+        st = schema_resource_of(s, *node, &resource, e);
+    if (!st && small && !b.n) {
         *node = NULL;
-    } else if (!st && leaf) {
+    } else if (!st && small) {
         const struct json **p = NULL;
         uint32_t *at = NULL;
 
-        p = schema_room(s, s->leaves, s->n_leaves, &s->cap_leaves, sizeof(*p));
-        at = p ? schema_map_at(s, &s->leaf_at, b.p, b.n) : NULL;
+        buf_add(&b, &resource, sizeof(resource));
+        p = schema_room(s, s->small, s->n_small, &s->cap_small, sizeof(*p));
+        at = p ? schema_map_at(s, &s->small_at, b.p, b.n) : NULL;
         if (!at) {
             st = schema_nomem(e);
         } else {
-            s->leaves = p;
+            s->small = p;
             if (!*at) {
-                p[s->n_leaves++] = *node;
-                *at = (uint32_t)s->n_leaves;
+                p[s->n_small++] = *node;
+                *at = (uint32_t)s->n_small;
             }
             *node = p[*at - 1];
         }
@@ -309,7 +325,7 @@ enum st set_add(struct schema_read *s, struct set *set,
     enum st st = follow(s, &schema, e);
 
     if (!st && schema->type == JSON_OBJ)
-        st = leaf_of(s, &schema, e);
+        st = same_small(s, &schema, e);
     if (st || !schema)
         return st;
     if (schema->type != JSON_OBJ) {
@@ -411,22 +427,6 @@ static enum st alt_add(struct schema_read *s, struct alts *a,
     return ST_OK;
 }
 
-static enum st write_literals(struct schema_read *s,
-                              const struct json *const *values, size_t n,
-                              struct alts *a, struct err *e)
-{
-    enum st st = ST_OK;
-
-    for (size_t i = 0; !st && i < n; i++) {
-        const struct gx *x = NULL;
-
-        st = schema_literal(s, values[i], &x, e);
-        if (!st)
-            st = alt_add(s, a, x, e);
-    }
-    return st;
-}
-
 /* What one way allows. */
 static enum st write_way(struct schema_read *s, const struct way *way,
                          struct alts *a, struct err *e)
@@ -437,8 +437,10 @@ static enum st write_way(struct schema_read *s, const struct way *way,
     bool has = false;
     enum st st = schema_candidates(s, &way->c, &has, &values, &n, e);
 
+    if (!st && has)
+        st = schema_literals(s, values, n, &x, e);
     if (st || has)
-        return st ? st : write_literals(s, values, n, a, e);
+        return st ? st : alt_add(s, a, x, e);
     if (way->kinds & KIND_NULL)
         st = alt_add(s, a, gx_lit(s->w, "null"), e);
     if (!st && way->kinds & KIND_BOOL)
@@ -467,13 +469,82 @@ static enum st write_way(struct schema_read *s, const struct way *way,
     return st;
 }
 
+/* The list of a schema that only chooses between others. */
+static const struct json *only_choice(const struct json *node)
+{
+    const struct json *list = NULL;
+
+    for (const struct json *kv = node->child; kv; kv = kv->next) {
+        enum word_kind kind = schema_word(kv->key);
+
+        if (kind == WORD_SAYS || kind == WORD_UNKNOWN)
+            continue;
+        if (list || !(text_is(kv->key, "anyOf") || text_is(kv->key, "oneOf")))
+            return NULL;
+        list = kv;
+    }
+    return list;
+}
+
+static unsigned ways_kinds(const struct ways *ways)
+{
+    unsigned kinds = 0;
+
+    for (size_t i = 0; i < ways->n; i++)
+        kinds |= ways->p[i].kinds;
+    return kinds;
+}
+
+/* Alternatives that hold things and share their kind with no other are called,
+ * not written out: "this object or null" stands in many places. The ways of
+ * the others are what is left in *ways. */
+static enum st call_choices(struct schema_read *s, const struct json *list,
+                            struct ways *ways, struct alts *a, struct err *e)
+{
+    const struct ways *of = NULL;
+    unsigned once = 0, twice = 0, called = 0;
+    size_t n = 0;
+    enum st st = ST_OK;
+
+    for (const struct json *m = list->child; !st && m; m = m->next) {
+        st = schema_ways(s, m, &of, e);
+        twice |= once & ways_kinds(of);
+        once |= ways_kinds(of);
+    }
+    for (const struct json *m = list->child; !st && m; m = m->next) {
+        unsigned kinds = 0;
+        struct set set = {.n = 0};
+        const struct gx *x = NULL;
+
+        st = schema_ways(s, m, &of, e);
+        kinds = ways_kinds(of);
+        if (st || kinds & twice || !(kinds & (KIND_OBJ | KIND_ARR)))
+            continue;
+        st = set_add(s, &set, m, e);
+        if (!st)
+            st = schema_set_value(s, &set, false, &x, e);
+        if (!st)
+            st = alt_add(s, a, x, e);
+        called |= kinds;
+    }
+    for (size_t i = 0; i < ways->n; i++)
+        if (!(ways->p[i].kinds & called))
+            ways->p[n++] = ways->p[i];
+    ways->n = n;
+    return st;
+}
+
 static enum st write_rule(struct schema_read *s, const struct schema_job *job,
                           struct err *e)
 {
     struct ways ways = {.n = 0};
     struct alts a = {.n = 0};
+    const struct json *list = job->set.n == 1 ? only_choice(job->set.of[0])
+                                              : NULL;
     enum st st = schema_set_ways(s, &job->set, &ways, e);
 
+    if (!st && list && list->n > 1)
+        st = call_choices(s, list, &ways, &a, e);
     for (size_t i = 0; !st && i < ways.n; i++)
         st = write_way(s, &ways.p[i], &a, e);
     if (!st)

@@ -109,15 +109,16 @@ struct schema_read {
     const struct json *root; /* NULL: there is none */
     struct arena arena;
     struct schema_shared shared;
-    struct schema_map rules, known_at, tester_at, leaf_at, member_at;
+    struct schema_map rules, known_at, tester_at, small_at, member_at;
     const struct json **members; /* [n_members] of large `properties` */
     size_t n_members, cap_members;
     struct schema_job *jobs; /* [n_jobs] */
     size_t n_jobs, cap_jobs, next_job;
     struct schema_known *known;
     size_t n_known, cap_known;
-    const struct json **leaves; /* [n_leaves] schemas without schemas inside */
-    size_t n_leaves, cap_leaves;
+    const struct json **small; /* [n_small] the first of those that read the
+                                * same */
+    size_t n_small, cap_small;
     struct schema_tester *testers;
     size_t n_testers, cap_testers;
     const struct json **ones; /* [n_ones] oneOf arrays that must be apart */
@@ -256,6 +257,13 @@ enum st schema_item_set(struct schema_read *s, const struct conj *c, size_t at,
 enum st schema_contains(struct schema_read *s, const struct conj *c,
                         const struct json **of, uint32_t *n, struct err *e)
     MUST_CHECK;
+
+/* --- schema_enum.c -------------------------------------------------------- */
+
+/* One of n values, as schema_literal writes them. */
+enum st schema_literals(struct schema_read *s,
+                        const struct json *const *values, size_t n,
+                        const struct gx **out, struct err *e) MUST_CHECK;
 
 /* --- schema_names.c ------------------------------------------------------- */
 
