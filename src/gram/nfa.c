@@ -197,6 +197,20 @@ static bool do_list(struct nfa *a, const struct nfa_task *t)
     return true;
 }
 
+/* The rule behind those that only call another: a frame less on the stack. */
+static uint32_t callee(const struct gxs *w, uint32_t rule)
+{
+    for (int i = 0; i < 64; i++) { /* a circle is seen when it is compiled */
+        const struct gx_rule_def *def = &w->rules[rule];
+
+        if (!def->x || def->x->kind != GXK_CALL || def->x->counts ||
+            def->min || def->max != GX_MANY)
+            break;
+        rule = def->x->n;
+    }
+    return rule;
+}
+
 static bool do_task(struct nfa *a, const struct nfa_task *t)
 {
     const struct gx *x = t->x;
@@ -230,7 +244,7 @@ static bool do_task(struct nfa *a, const struct nfa_task *t)
     case GXK_LIST:
         return do_list(a, t);
     default:
-        return add_edge(a, t->in, NFA_CALL, x->n,
+        return add_edge(a, t->in, NFA_CALL, callee(a->w, x->n),
                         t->out | (a->counts && x->counts ? GRAM_COUNTS : 0));
     }
 }
