@@ -8,7 +8,6 @@
 #define PATH_MAX_SHOWN 240 /* bytes of a path in a message */
 #define SMALL_BYTES 512    /* of a schema that is told by its content */
 #define SMALL_NODES 48
-#define STEP 4             /* steps of construction in one of reading */
 
 /* --- the reader ----------------------------------------------------------- */
 
@@ -46,7 +45,7 @@ static enum st failed(struct schema_read *s, struct err *e)
 
 enum st schema_work(struct schema_read *s, size_t steps, struct err *e)
 {
-    return gxs_work(s->w, steps * STEP) ? ST_OK : failed(s, e);
+    return gxs_work(s->w, steps * SCHEMA_STEP) ? ST_OK : failed(s, e);
 }
 
 enum st schema_nomem(struct err *e)

@@ -99,16 +99,17 @@ static enum st compile(struct schema_read *s, struct gxs *w,
 {
     struct err own = {.st = ST_OK};
     int rule = gx_rule(w);
+    bool built = !w->err.st;
     enum st st;
 
     if (rule >= 0)
         gx_rule_set(w, rule, x, 0, GX_MANY);
     st = gram_compile(out, w, rule < 0 ? 0 : rule, &own);
-    if (st == ST_INVALID && !w->err.st)
+    if (built && st == ST_INVALID)
         st = ST_OK; /* no text matches */
     else if (st && e)
         *e = own;
-    return st ? st : schema_work(s, w->work, e);
+    return st ? st : schema_work(s, w->work / SCHEMA_STEP, e);
 }
 
 static enum st try_text(struct schema_read *s, const struct grammar *g,

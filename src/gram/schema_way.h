@@ -15,6 +15,7 @@
 #include "gram/schema_int.h"
 
 #define SCHEMA_ARENA (12u << 20) /* bytes of one reader, at most */
+#define SCHEMA_STEP 4 /* steps of construction in one of reading */
 
 /* Kinds of values. Whole numbers and others are told apart. */
 enum {

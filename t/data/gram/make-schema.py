@@ -221,6 +221,71 @@ case("two enums hold together",
 case("1.0 is an integer", {"type": "integer", "enum": [1.0, 1.5, 2]},
      ['1', '2'], ['1.5'])
 
+case("many names", {"enum": ["name-%d" % i for i in range(300)] + [7, "name"]},
+     ['"name-0"', '"name-299"', '"name"', '7'],
+     ['"name-300"', '"name-"', '"name-29', '6', '""'])
+
+# --- what must be among the items
+case("contains", {"type": "array", "items": {"type": "integer"},
+                  "contains": {"minimum": 5}},
+     ['[5]', '[1,6]', '[6,1,7]', '[1,1,5,1]'], ['[]', '[1]', '[5,"a"]'])
+case("contains, twice", {"type": "array", "contains": {"const": "x"},
+                         "minContains": 2, "maxItems": 4},
+     ['["x","x"]', '["x",1,"x"]', '[1,"x",1,"x"]', '["x","x","x","x"]'],
+     ['["x"]', '[1,"x",1]', '["x","x",1,1,1]', '[]'])
+case("contains behind prefixItems",
+     {"type": "array", "prefixItems": [{"type": "integer"},
+                                       {"type": "string"}],
+      "contains": {"enum": [3, "x", None]}},
+     ['[3]', '[1,"x"]', '[1,"a",null]', '[3,"a"]'],
+     ['[]', '[1]', '[1,"a"]', '[1,"a",2]', '["x"]'])
+case("contains, in an enum", {"enum": [[1], [2, "a"], ["a"]],
+                              "contains": {"type": "string"}},
+     ['[2,"a"]', '["a"]'], ['[1]'])
+case("refused: maxContains", {"contains": {"type": "string"},
+                              "maxContains": 1}, refused="maxContains at #")
+
+# --- names
+case("propertyNames, by a pattern",
+     {"type": "object", "propertyNames": {"pattern": "^[a-c]+$"},
+      "additionalProperties": {"type": "integer"}},
+     ['{}', '{"a":1}', '{"abc":1,"b":2}'], ['{"d":1}', '{"":1}', '{"a":"x"}'])
+case("propertyNames, from a list",
+     {"type": "object", "propertyNames": {"enum": ["a", "é", 5]},
+      "properties": {"z": True, "a": {"type": "integer"}}},
+     ['{}', '{"a":1}', '{"a":1,"é":2}'], ['{"z":1}', '{"b":1}', '{"a":"x"}'])
+case("propertyNames, by their length",
+     {"type": "object", "propertyNames": {"minLength": 2, "maxLength": 3}},
+     ['{}', '{"ab":1}', '{"aé😀":1}'], ['{"a":1}', '{"abcd":1}'])
+case("propertyNames, none", {"type": "object", "propertyNames": False},
+     ['{}'], ['{"a":1}'])
+
+# --- what nothing else has looked at
+case("unevaluatedProperties behind allOf",
+     {"allOf": [{"$ref": "#/$defs/base"}],
+      "properties": {"b": {"type": "integer"}},
+      "unevaluatedProperties": False, "type": "object",
+      "$defs": {"base": {"properties": {"a": {"type": "string"}},
+                         "required": ["a"]}}},
+     ['{"a":"x"}', '{"a":"x","b":1}'], ['{}', '{"a":"x","c":1}', '{"a":1}'],
+     not_ours=['{"b":1,"a":"x"}'])
+case("unevaluatedProperties and what anyOf evaluates",
+     {"type": "object", "anyOf": [
+         {"properties": {"a": {"type": "integer"}}, "required": ["a"]},
+         {"properties": {"b": {"type": "integer"}}, "required": ["b"]}],
+      "unevaluatedProperties": False},
+     ['{"a":1}', '{"b":1}', '{"a":1,"b":2}'],
+     ['{}', '{"a":1,"b":"x"}', '{"a":1,"c":1}'])
+case("unevaluatedProperties with a schema",
+     {"type": "object", "patternProperties": {"^x": {"type": "null"}},
+      "unevaluatedProperties": {"type": "integer"}},
+     ['{"xa":null}', '{"a":1,"xa":null}'], ['{"xa":1}', '{"a":null}'])
+case("unevaluatedItems",
+     {"type": "array", "prefixItems": [{"type": "integer"}],
+      "allOf": [{"prefixItems": [True, {"type": "string"}]}],
+      "unevaluatedItems": False},
+     ['[]', '[1]', '[1,"a"]'], ['[1,"a",1]', '[1,2]', '["a"]'])
+
 # --- references
 REF = {"type": "object", "properties": {"c": {"$ref": "#/$defs/C"}},
        "required": ["c"], "additionalProperties": False}
@@ -438,6 +503,14 @@ case("oneOf within recursion",
      ['{"leaf":1}', '{"l":{"leaf":1},"r":{"leaf":2}}',
       '{"l":{"l":{"leaf":1},"r":{"leaf":3}},"r":{"leaf":2}}'],
      ['{}', '{"leaf":1,"l":{"leaf":1},"r":{"leaf":1}}', '{"l":{"leaf":1}}'])
+case("this object or nothing, in many places",
+     {"type": "object", "properties": {
+         k: {"anyOf": [{"$ref": "#/$defs/m"}, {"type": "null"}]}
+         for k in "abc"}, "$defs": {"m": {
+             "type": "object", "properties": {"x": {"type": "integer"}},
+             "required": ["x"], "additionalProperties": False}}},
+     ['{}', '{"a":null,"b":{"x":1},"c":{"x":2}}'],
+     ['{"a":{}}', '{"b":1}', '{"c":{"x":"y"}}', '{"a":{"x":1,"y":2}}'])
 case("an alternative that is false",
      {"anyOf": [False, {"type": "integer"}]}, ['1'], ['"a"'])
 
