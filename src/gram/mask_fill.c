@@ -1,29 +1,12 @@
 #include "gram/mask_fill.h"
 
 #include "gram/plain.h"
+#include "gram/rows.h"
 
 #include <string.h>
 
-#define ROWS 512     /* tables of states that are kept */
-#define PLAINS 1024  /* answers of plain_of that are kept */
-
-/* In a row, beside the flags of gram_edge. */
-#define DEAD UINT32_MAX
-#define CARE 0x20000000u /* more to ask than whether there is an edge */
-_Static_assert(GRAM_STATES_MAX < CARE, "states and flags share a word");
-
-/* Calls in one another up to which an edge to a state of at most that height
- * needs no care. */
-#define SHALLOW (GRAM_DEPTH_MAX / 2)
-
-/* Where each byte leads at one state, when it stays in its rule. */
-struct row {
-    uint32_t state;      /* UINT32_MAX: no table here */
-    bool accept;         /* it may also end */
-    bool calls;          /* there are some: `leaves` */
-    uint64_t leaves[4];  /* bytes that a call may begin with */
-    uint32_t to[256];    /* as in gram_edge; DEAD: nowhere */
-};
+#define PLAINS 1024 /* answers of plain_of that are kept */
+#define SEEN 512
 
 struct known_plain {
     uint64_t grammar;
@@ -55,8 +38,8 @@ struct fill {
     size_t cap_nodes, cap_ways;
     struct level *levels;       /* [v->longest + 1] owned */
     struct quick *quick;        /* the same */
-    struct row *rows;           /* [ROWS] owned: by state, of one grammar */
-    uint64_t rows_of;
+    struct rows rows;
+    uint32_t seen[SEEN], look;  /* step_many: hashes of states of its outcome */
     struct known_plain *plains; /* [PLAINS] owned */
 };
 
@@ -68,14 +51,12 @@ struct fill *fill_new(const struct gram_vocab *v)
         return NULL;
     f->v = v;
     f->levels = mem_try_array(v->longest + 1, sizeof(*f->levels));
-    f->rows = mem_try_array(ROWS, sizeof(*f->rows));
     f->plains = mem_try_array(PLAINS, sizeof(*f->plains));
     f->quick = mem_try_array(v->longest + 1, sizeof(*f->quick));
-    if (!f->levels || !f->quick || !f->rows || !f->plains) {
+    if (!f->levels || !f->quick || !rows_init(&f->rows) || !f->plains) {
         fill_free(f);
         return NULL;
     }
-    f->rows_of = UINT64_MAX;
     for (size_t i = 0; i < PLAINS; i++)
         f->plains[i].grammar = UINT64_MAX;
     return f;
@@ -89,7 +70,7 @@ void fill_free(struct fill *f)
     free(f->ways);
     free(f->levels);
     free(f->quick);
-    free(f->rows);
+    rows_release(&f->rows);
     free(f->plains);
     free(f);
 }
@@ -118,53 +99,6 @@ static bool make_room(struct fill *f, size_t at)
     return true;
 }
 
-static void make_row(struct row *row, const struct grammar *g, uint32_t state)
-{
-    const struct gram_state *st = &g->states[state];
-    const struct gram_edge *e = g->edges + st->edges;
-    const struct gram_call *c = g->calls + st->calls;
-
-    *row = (struct row){
-        .state = state,
-        .accept = st->accept,
-        .calls = st->n_calls > 0,
-    };
-    memset(row->to, 0xff, sizeof(row->to));
-    for (size_t i = 0; i < st->n_edges; i++) {
-        uint32_t to = e[i].to;
-        if (g->rules[st->rule].counted || to & GRAM_SPACE ||
-            g->states[to & GRAM_STATE].height > GRAM_DEPTH_MAX - SHALLOW)
-            to |= CARE;
-        else
-            to &= GRAM_STATE;
-        for (unsigned b = e[i].lo; b <= e[i].hi && b < 256; b++)
-            row->to[b] = to;
-    }
-    for (size_t i = 0; i < st->n_calls; i++) {
-        for (size_t k = 0; k < 4; k++)
-            row->leaves[k] |= g->rules[c[i].rule].first[k];
-    }
-}
-
-/* Good until the next call: states share places. */
-static const struct row *row_of(struct fill *f, uint32_t state)
-{
-    struct row *row = &f->rows[state % ROWS];
-
-    if (row->state != state)
-        make_row(row, f->walk.g, state);
-    return row;
-}
-
-static void rows_for(struct fill *f, const struct grammar *g)
-{
-    if (f->rows_of == g->id)
-        return;
-    f->rows_of = g->id;
-    for (size_t i = 0; i < ROWS; i++)
-        f->rows[i].state = UINT32_MAX;
-}
-
 /* Can a way that is at that row only stay in its rule? */
 static bool stays(const struct row *row, const struct walk_way *way)
 {
@@ -177,8 +111,8 @@ static void begin_level(struct fill *f, size_t d)
     const struct level *at = &f->levels[d];
 
     f->quick[d].state = UINT32_MAX;
-    if (at->n == 1 && at->one.depth <= SHALLOW &&
-        stays(row_of(f, at->one.state), &at->one))
+    if (at->n == 1 && at->one.depth <= ROW_SHALLOW &&
+        stays(row_of(&f->rows, at->one.state), &at->one))
         f->quick[d] = (struct quick){at->one.state, (uint32_t)d};
 }
 
@@ -187,7 +121,7 @@ static void quick_level(struct fill *f, size_t d, uint32_t from, uint32_t state)
 {
     struct level *at = &f->levels[d];
 
-    if (stays(row_of(f, state), &f->levels[from].one)) {
+    if (stays(row_of(&f->rows, state), &f->levels[from].one)) {
         f->quick[d] = (struct quick){state, from};
         return;
     }
@@ -214,39 +148,79 @@ static struct level *full_level(struct fill *f, size_t d)
 
 enum inside { INSIDE_YES, INSIDE_DEAD, INSIDE_NO };
 
-/* One way, when the byte can only keep it in its rule: what walk_step does. */
-static enum inside step_inside(struct fill *f, const struct level *at,
-                               uint8_t byte, struct level *next)
+/* A way, when the byte can only keep it in its rule: what walk_step does. */
+static enum inside step_inside(struct fill *f, const struct walk_way *way,
+                               uint8_t byte, struct walk_way *next)
 {
     const struct grammar *g = f->walk.g;
-    const struct walk_way *way = &at->one;
-    const struct row *row = row_of(f, way->state);
+    const struct row *row = row_of(&f->rows, way->state);
     uint32_t edge = row->to[byte];
-    uint32_t to = edge & ~(CARE | GRAM_SPACE | GRAM_COUNTS);
+    uint32_t to = edge & ~(ROW_CARE | GRAM_SPACE | GRAM_COUNTS);
     const struct gram_rule *r;
 
     if ((row->accept && way->up != WALK_NONE) ||
         (row->calls && row->leaves[byte >> 6] >> (byte & 63) & 1))
         return INSIDE_NO;
-    if (edge == DEAD)
+    if (edge == ROW_DEAD)
         return INSIDE_DEAD;
-    next->one = *way;
-    next->one.state = to;
-    next->one.space = 0;
+    *next = *way;
+    next->state = to;
+    next->space = 0;
     if (edge & GRAM_SPACE) {
         if (way->space >= GRAM_SPACE_MAX)
             return INSIDE_DEAD;
-        next->one.space = (uint16_t)(way->space + 1);
+        next->space = (uint16_t)(way->space + 1);
     }
     r = &g->rules[g->states[to].rule];
     if (edge & GRAM_COUNTS)
-        next->one.count = walk_raise(&f->walk, r, way->count, way->from);
-    if (!walk_may_enter(&f->walk, to, next->one.count, way->from, way->depth))
+        next->count = walk_raise(&f->walk, r, way->count, way->from);
+    if (!walk_may_enter(&f->walk, to, next->count, way->from, way->depth))
         return INSIDE_DEAD;
-    next->n = 1;
-    next->first = at->first;
-    next->n_nodes = at->n_nodes;
     return INSIDE_YES;
+}
+
+/* Is one of ways[0..n) at that state? */
+static bool at_state(const struct walk_way *ways, uint32_t n, uint32_t state)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (ways[i].state == state)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Several ways, when each can only stay in its rule: no more come out than go
+ * in, so none is given up. INSIDE_NO also where two come to one state and may
+ * be the same.
+ */
+static enum inside step_many(struct fill *f, const struct level *at,
+                             uint8_t byte, struct level *next)
+{
+    const struct walk_way *from = &f->ways[at->first];
+    struct walk_way *to = &f->ways[at->first + at->n];
+    uint32_t n = 0;
+
+    f->look++;
+    for (uint32_t i = 0; i < at->n; i++) {
+        enum inside in = step_inside(f, &from[i], byte, &to[n]);
+        uint32_t *seen;
+        if (in == INSIDE_DEAD)
+            continue;
+        if (in == INSIDE_NO)
+            return INSIDE_NO;
+        seen = &f->seen[to[n].state % SEEN];
+        if (*seen == f->look && at_state(to, n, to[n].state))
+            return INSIDE_NO;
+        *seen = f->look;
+        n++;
+    }
+    next->n = n;
+    next->first = at->first + at->n;
+    next->n_nodes = at->n_nodes;
+    if (n == 1)
+        next->one = to[0];
+    return n ? INSIDE_YES : INSIDE_DEAD;
 }
 
 /* Any number of ways. False: no memory. */
@@ -289,10 +263,17 @@ static enum inside step_level(struct fill *f, size_t d, uint8_t byte,
                               bool *failed)
 {
     struct level *at = full_level(f, d), *next = at + 1;
-    enum inside in = INSIDE_NO;
+    enum inside in;
 
-    if (at->n == 1)
-        in = step_inside(f, at, byte, next);
+    if (at->n == 1) {
+        in = step_inside(f, &at->one, byte, &next->one);
+        next->n = 1;
+        next->first = at->first;
+        next->n_nodes = at->n_nodes;
+    } else {
+        *failed = !make_room(f, at->first + at->n);
+        in = *failed ? INSIDE_DEAD : step_many(f, at, byte, next);
+    }
     if (in != INSIDE_NO)
         return in;
     *failed = !step_any(f, at, byte, next);
@@ -310,14 +291,14 @@ static bool walk_trie(struct fill *f, const struct gram_trie *t,
         size_t d = nodes[i].depth;
         struct quick q = f->quick[d];
         uint32_t to = q.state == UINT32_MAX
-                          ? CARE
-                          : row_of(f, q.state)->to[nodes[i].byte];
+                          ? ROW_CARE
+                          : row_of(&f->rows, q.state)->to[nodes[i].byte];
 
-        if (to < CARE) {
+        if (to < ROW_CARE) {
             /* step_inside, with nothing to ask */
             if (nodes[i].end > i + 1)
                 quick_level(f, d + 1, q.base, to);
-        } else if (to != DEAD &&
+        } else if (to != ROW_DEAD &&
                    step_level(f, d, nodes[i].byte, &failed) == INSIDE_YES) {
             if (nodes[i].end > i + 1)
                 begin_level(f, d + 1);
@@ -441,7 +422,7 @@ bool fill_mask(struct fill *f, const struct grammar *g,
         range[i] = (struct walk_range){p->frames[i].count, INT64_MIN,
                                        INT64_MAX};
     f->walk = (struct walk){.g = g, .out = f->out, .range = range};
-    rows_for(f, g);
+    rows_for(&f->rows, g);
     if (!make_room(f, 0))
         return false;
     begin->first = 0;
