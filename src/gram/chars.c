@@ -182,12 +182,13 @@ static const struct gx *escaped(struct gxs *w, const struct charset *c)
 
 static const struct gx *json_chars(struct gxs *w, const struct charset *c)
 {
+    struct char_range few[CHARSET_FEW];
     const struct gx *x;
     struct charset plain;
     struct arena a;
 
     arena_init(&a, 2u << 20);
-    charset_init(&plain, &a);
+    charset_init_few(&plain, &a, few, CHARSET_FEW);
     for (size_t i = 0; i < c->n; i++) {
         uint32_t lo = c->p[i].lo, hi = c->p[i].hi;
 

@@ -11,6 +11,12 @@ void charset_init(struct charset *c, struct arena *a)
     *c = (struct charset){.arena = a};
 }
 
+void charset_init_few(struct charset *c, struct arena *a,
+                      struct char_range *few, size_t n)
+{
+    *c = (struct charset){.arena = a, .p = few, .cap = n};
+}
+
 void charset_clear(struct charset *c)
 {
     c->n = 0;
@@ -119,9 +125,10 @@ void charset_invert(struct charset *c)
 
 void charset_fold(struct charset *c)
 {
+    struct char_range few[CHARSET_FEW];
     struct charset more; /* those of a set that does not change meanwhile */
 
-    charset_init(&more, c->arena);
+    charset_init_few(&more, c->arena, few, CHARSET_FEW);
     for (size_t i = 0; i < c->n; i++) {
         uint32_t cp = uni_fold_from(c->p[i].lo);
 

@@ -26,6 +26,11 @@ struct charset {
 };
 
 void charset_init(struct charset *c, struct arena *a);
+/* The same, with room for n ranges that the caller has: most sets are small.
+ * The set is gone when they are. */
+void charset_init_few(struct charset *c, struct arena *a,
+                      struct char_range *few, size_t n);
+#define CHARSET_FEW 16 /* a good n */
 /* Nothing is in it; the memory stays for what comes next. */
 void charset_clear(struct charset *c);
 /* lo..hi without surrogates and what is above U+10FFFF; lo > hi: nothing. */

@@ -84,6 +84,7 @@ const struct gx *regex_dot(struct regex *r)
 
 const struct gx *regex_one(struct regex *r, uint32_t cp)
 {
+    struct char_range few[CHARSET_FEW];
     const struct gx *x;
     struct charset c;
     struct arena a;
@@ -92,7 +93,7 @@ const struct gx *regex_one(struct regex *r, uint32_t cp)
     if (!r->fold)
         return gx_text(r->w, s, utf8_encode(cp, s), r->form);
     arena_init(&a, CLASS_BYTES);
-    charset_init(&c, &a);
+    charset_init_few(&c, &a, few, CHARSET_FEW);
     charset_add(&c, cp, cp);
     charset_fold(&c);
     x = gx_chars(r->w, &c, r->form);
@@ -383,6 +384,7 @@ static enum st class_items(struct regex *r, size_t start, struct charset *c)
 
 enum st regex_class(struct regex *r, const struct gx **x)
 {
+    struct char_range few[CHARSET_FEW];
     size_t start = r->at++;
     bool negated = regex_at(r, '^');
     struct charset c;
@@ -396,7 +398,7 @@ enum st regex_class(struct regex *r, const struct gx **x)
         return regex_refuse(r, start, "an empty class (a bracket in it is "
                                       "written \\])");
     arena_init(&a, CLASS_BYTES);
-    charset_init(&c, &a);
+    charset_init_few(&c, &a, few, CHARSET_FEW);
     st = class_items(r, start, &c);
     if (!st) {
         r->at++;
