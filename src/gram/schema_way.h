@@ -125,6 +125,7 @@ struct schema_read {
     const struct json **ones; /* [n_ones] oneOf arrays that must be apart */
     size_t n_ones, cap_ones, next_one;
     size_t depth;             /* of schema_ways in itself */
+    const struct json *reading; /* what it is at */
     size_t scopes;            /* schemas with unevaluated* that are open */
     struct schema_ids ids;
 };

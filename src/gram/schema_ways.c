@@ -18,9 +18,9 @@ static enum st add_way(struct schema_read *s, struct ways *to, size_t *cap,
                                  way.c.n * sizeof(*way.c.of))))
             return ST_OK;
     if (to->n == SCHEMA_WAYS_MAX)
-        return err_set(e, ST_LIMIT, "",
-                       "anyOf, oneOf and allOf combine to more than %d "
-                       "alternatives of one value", SCHEMA_WAYS_MAX);
+        return schema_refuse(s, ST_LIMIT, s->reading, "anyOf", e,
+                             "with oneOf and allOf it comes to more than %d "
+                             "alternatives of one value", SCHEMA_WAYS_MAX);
     p = schema_room(s, to->p, to->n, cap, sizeof(*p));
     if (!p)
         return schema_nomem(e);
@@ -400,11 +400,15 @@ enum st schema_ways(struct schema_read *s, const struct json *node,
             return schema_refuse(s, ST_LIMIT, node, "allOf", e,
                                  "references and combinations in one another "
                                  "are followed %d deep", SCHEMA_DEPTH_MAX);
+        const struct json *around = s->reading;
+
         i = s->n_known++;
         *at = (uint32_t)i + 1;
         known[i] = (struct schema_known){.open = true};
         s->depth++;
+        s->reading = node;
         st = read_ways(s, node, &ways, e);
+        s->reading = around;
         s->depth--;
         s->known[i] = (struct schema_known){.ways = ways};
         if (st)

@@ -106,6 +106,15 @@ static void step_edge(struct walk *w, const struct walk_way *at,
 
 static void step_from(struct walk *w, struct walk_way at, unsigned symbol);
 
+/* Nothing can come at that state but the end of its rule. */
+static bool is_over(const struct grammar *g, uint32_t state)
+{
+    const struct gram_state *st = &g->states[state];
+
+    return st->accept && !st->n_edges && !st->n_calls &&
+           !g->rules[st->rule].counted;
+}
+
 static void step_call(struct walk *w, const struct walk_way *at,
                       const struct gram_call *c, unsigned symbol)
 {
@@ -119,6 +128,13 @@ static void step_call(struct walk *w, const struct walk_way *at,
         .depth = at->depth,
         .from = at->from,
     };
+    struct walk_way in = {
+        .state = r->start,
+        .up = (int32_t)w->n_nodes,
+        .depth = (uint16_t)(at->depth + 1),
+        .from = WALK_NONE,
+        .space = at->space,
+    };
     size_t n_out = w->n_out, n_nodes = w->n_nodes;
 
     if (!walk_first(r, symbol) || at->depth + r->height > GRAM_DEPTH_MAX ||
@@ -129,16 +145,13 @@ static void step_call(struct walk *w, const struct walk_way *at,
     if (!walk_may_enter(w, back.state, back.count, back.from, back.depth))
         return;
     w->calls++;
-    w->nodes[w->n_nodes++] = back;
-    step_from(w,
-              (struct walk_way){
-                  .state = r->start,
-                  .up = (int32_t)n_nodes,
-                  .depth = (uint16_t)(at->depth + 1),
-                  .from = WALK_NONE,
-                  .space = at->space,
-              },
-              symbol);
+    if (is_over(w->g, back.state)) { /* the caller is done: in its place */
+        in.up = at->up;
+        in.depth = at->depth;
+    } else {
+        w->nodes[w->n_nodes++] = back;
+    }
+    step_from(w, in, symbol);
     if (w->n_out == n_out)
         w->n_nodes = n_nodes;
 }

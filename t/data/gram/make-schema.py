@@ -548,6 +548,10 @@ case("refused in a place that is reached later",
      {"type": "array", "items": {"anyOf": [{"type": "string"}, {
          "type": "object", "properties": {"a": {"uniqueItems": True}}}]}},
      refused="uniqueItems at #/items/anyOf/1/properties/a")
+case("more alternatives than there may be",
+     {"type": "array", "items": {"allOf": [{"anyOf": [
+         {"properties": {"a%d" % i: {}}}, {"properties": {"b%d" % i: {}}}]}
+         for i in range(9)]}}, refused="anyOf at #/items: with oneOf and allOf")
 case("uniqueItems that says nothing",
      {"type": "array", "uniqueItems": False}, ['[1,1]'], ['1'])
 
