@@ -540,8 +540,10 @@ static enum st write_rule(struct schema_read *s, const struct schema_job *job,
     struct alts a = {.n = 0};
     const struct json *list = job->set.n == 1 ? only_choice(job->set.of[0])
                                               : NULL;
-    enum st st = schema_set_ways(s, &job->set, &ways, e);
+    enum st st;
 
+    s->reading = job->set.n ? job->set.of[0] : s->root;
+    st = schema_set_ways(s, &job->set, &ways, e);
     if (!st && list && list->n > 1)
         st = call_choices(s, list, &ways, &a, e);
     for (size_t i = 0; !st && i < ways.n; i++)

@@ -113,9 +113,9 @@ enum st schema_literals(struct schema_read *s,
 
     *out = NULL;
     if (!st && t.states > GRAM_STATES_MAX)
-        return err_set(e, ST_LIMIT, "",
-                       "enum: its values are together longer than %d bytes "
-                       "where they differ", GRAM_STATES_MAX);
+        return schema_refuse(s, ST_LIMIT, s->reading, "enum", e,
+                             "where they differ, its values are together "
+                             "longer than %d bytes", GRAM_STATES_MAX);
     if (!st && t.n)
         st = write_tree(s, &t, &of[k++], e);
     for (size_t i = 0; !st && i < n; i++)

@@ -366,6 +366,27 @@ static enum st read_ways(struct schema_read *s, const struct json *node,
     return !st && asking ? add_scopes(s, node, out, e) : st;
 }
 
+/* The ways of known[i], which is open and was not looked at. */
+static enum st look_at(struct schema_read *s, const struct json *node,
+                       size_t i, struct err *e)
+{
+    const struct json *around = s->reading;
+    struct ways ways = {.n = 0};
+    enum st st;
+
+    if (s->depth == SCHEMA_DEPTH_MAX)
+        return schema_refuse(s, ST_LIMIT, node, "allOf", e,
+                             "references and combinations in one another are "
+                             "followed %d deep", SCHEMA_DEPTH_MAX);
+    s->depth++;
+    s->reading = node;
+    st = read_ways(s, node, &ways, e);
+    s->reading = around;
+    s->depth--;
+    s->known[i] = (struct schema_known){.ways = ways};
+    return st ? st : schema_work(s, 8, e);
+}
+
 enum st schema_ways(struct schema_read *s, const struct json *node,
                     const struct ways **out, struct err *e)
 {
@@ -375,10 +396,9 @@ enum st schema_ways(struct schema_read *s, const struct json *node,
     /* Within a scope, anyOf has more ways. */
     const void *key[2] = {node, s->scopes ? node : NULL};
     struct schema_known *known;
-    struct ways ways = {.n = 0};
     uint32_t *at;
     size_t i;
-    enum st st;
+    enum st st = ST_OK;
 
     *out = &none;
     if (node->type == JSON_BOOL) {
@@ -395,29 +415,14 @@ enum st schema_ways(struct schema_read *s, const struct json *node,
         return schema_refuse(s, ST_INVALID, node, "$ref", e,
                              "recursion without a value in between: the "
                              "schema is part of itself");
+    i = *at ? *at - 1 : s->n_known;
     if (!*at) {
-        if (s->depth == SCHEMA_DEPTH_MAX)
-            return schema_refuse(s, ST_LIMIT, node, "allOf", e,
-                                 "references and combinations in one another "
-                                 "are followed %d deep", SCHEMA_DEPTH_MAX);
-        const struct json *around = s->reading;
-
-        i = s->n_known++;
-        *at = (uint32_t)i + 1;
-        known[i] = (struct schema_known){.open = true};
-        s->depth++;
-        s->reading = node;
-        st = read_ways(s, node, &ways, e);
-        s->reading = around;
-        s->depth--;
-        s->known[i] = (struct schema_known){.ways = ways};
-        if (st)
-            return st;
-        *out = &s->known[i].ways;
-        return schema_work(s, 8, e);
+        known[s->n_known++] = (struct schema_known){.open = true};
+        *at = (uint32_t)s->n_known;
+        st = look_at(s, node, i, e);
     }
-    *out = &known[*at - 1].ways;
-    return ST_OK;
+    *out = &s->known[i].ways;
+    return st;
 }
 
 enum st schema_set_ways(struct schema_read *s, const struct set *set,
