@@ -34,29 +34,37 @@ sub small {
 }
 
 sub check {
-    my ($name, $places) = @_;
-    open my $in, '-|', $tool, "$dir/$name.hex", 't/data/gram/masks.tsv', $places
-        or die "$tool: $!\n";
+    my ($name, $places, @deep) = @_;
+    open my $in, '-|', $tool, "$dir/$name.hex", 't/data/gram/masks.tsv', $places,
+        @deep or die "$tool: $!\n";
     my ($grammars, $seen, $allowed) = (0, 0, 0);
+    my %deepest;
     while (<$in>) {
         chomp;
-        my ($grammar, $n, $ids, $wrong, $empty) = /^(\S+) (\d+) (\d+) (\d+) (\d+)$/
+        my ($grammar, $n, $ids, $wrong, $empty, $deepest)
+            = /^(\S+) (\d+) (\d+) (\d+) (\d+) (\d+)$/
             or fail("$name: $_"), next;
         is $wrong, 0, "$name, $grammar: $n masks are what walking says";
         is $empty, 0, "$name, $grammar: the text can always go on";
         $grammars++;
         $seen += $n;
         $allowed += $ids;
+        $deepest{$grammar} = $deepest;
     }
     ok close($in), "$name: the tool is content";
     cmp_ok $seen, '>=', 200, "$name: $seen places of $grammars grammars";
     cmp_ok $allowed, '>', 10 * $seen, "$name: with much to choose";
+    return \%deepest;
 }
 
 open my $out, '>', "$dir/small.hex" or die "$dir/small.hex: $!\n";
 print $out "$_\n" for small();
 close $out;
 check('small', 150);
+# GRAM_DEPTH_MAX calls in one another, and all that can still be closed.
+my $deepest = check('small', 400, 'deep');
+cmp_ok $deepest->{$_}, '>=', 94, "$_ nests $deepest->{$_} calls deep"
+    for qw(object any nested);
 
 SKIP: {
     my $node = 't/js/node_modules/.bin/node';

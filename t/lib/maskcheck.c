@@ -51,6 +51,10 @@ void maskcheck_place(struct maskcheck *c, const struct grammar *g,
         may += want;
     }
     sum->places++;
+    for (size_t i = 0; i < p->n_ways; i++) {
+        if (p->depth[i] > sum->deepest)
+            sum->deepest = p->depth[i];
+    }
     sum->ids += may;
     if (may == 0 && !gram_ends(g, p)) {
         at = *p;
@@ -90,6 +94,36 @@ static int64_t pick(struct maskcheck *c, const uint32_t *mask)
     return best;
 }
 
+/* The id of one byte, if it may come; -1: it may not. */
+static int64_t byte_id(struct maskcheck *c, const uint32_t *mask, char byte)
+{
+    for (size_t id = 0; id < c->n; id++) {
+        if (has(mask, id) && c->pieces[id].n == 1 &&
+            c->pieces[id].s[0] == byte)
+            return (int64_t)id;
+    }
+    return -1;
+}
+
+/* What opens a call; else what ends a string, and brings the next value. */
+static int64_t pick_deep(struct maskcheck *c, const struct grammar *g,
+                         const struct gram_place *p, const uint32_t *mask)
+{
+    for (const char *open = "[{"; *open; open++) {
+        int64_t id = byte_id(c, mask, *open);
+        struct gram_place at = *p;
+        if (id >= 0 && gram_bytes(g, &at, open, 1) &&
+            at.depth[0] > p->depth[0])
+            return id;
+    }
+    for (const char *next = "\":,"; *next; next++) {
+        int64_t id = byte_id(c, mask, *next);
+        if (id >= 0 && maskcheck_random(c) % 8 > 0)
+            return id;
+    }
+    return pick(c, mask);
+}
+
 void maskcheck_walk(struct maskcheck *c, const struct grammar *g,
                     size_t places, struct maskcheck_sum *sum)
 {
@@ -100,10 +134,11 @@ void maskcheck_walk(struct maskcheck *c, const struct grammar *g,
     gram_begin(g, &p);
     while (sum->places < end) {
         maskcheck_place(c, g, &p, mask, sum);
-        int64_t id = pick(c, mask);
+        int64_t id =
+            c->deep ? pick_deep(c, g, &p, mask) : pick(c, mask);
         bool on = id < 0 ? take_mark(g, &p)
                          : gram_bytes(g, &p, c->pieces[id].s, c->pieces[id].n);
-        if (!on || ++steps > 80) {
+        if (!on || ++steps > (c->deep ? 800 : 80)) {
             gram_begin(g, &p);
             steps = 0;
         }

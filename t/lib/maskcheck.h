@@ -13,11 +13,13 @@ struct maskcheck {
     const struct span *pieces; /* [n] */
     size_t n;
     uint64_t random;           /* state of xorshift64*, not 0 */
+    bool deep;                 /* random texts go for calls in one another */
 };
 
 struct maskcheck_sum {
     size_t places, ids; /* looked at; allowed ids of those */
     size_t wrong;       /* ids about which mask and walk disagree */
+    size_t deepest;     /* most frames of one way */
     size_t empty;       /* places where nothing may come, not even the end */
 };
 

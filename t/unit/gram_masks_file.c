@@ -1,9 +1,10 @@
 /*
- * gram_masks_file IDS GRAMMARS PLACES - a tool of t/1120: masks of random
- * places of each grammar against walking every id.
+ * gram_masks_file IDS GRAMMARS PLACES [deep] - a tool of t/1120: masks of
+ * random places of each grammar against walking every id; deep: of texts that
+ * nest as far as they can.
  *
  * IDS as in t/lib/gramfile.h; GRAMMARS: lines NAME<tab>FORM<tab>TEXT. Prints
- * NAME PLACES IDS WRONG EMPTY for each (struct maskcheck_sum).
+ * NAME PLACES IDS WRONG EMPTY DEEPEST for each (struct maskcheck_sum).
  */
 #include "base/num.h"
 #include "t/lib/gramfile.h"
@@ -26,8 +27,8 @@ static bool check_line(struct maskcheck *c, char *line, size_t places)
         return false;
     }
     maskcheck_walk(c, g, places, &sum);
-    printf("%s %zu %zu %zu %zu\n", line, sum.places, sum.ids, sum.wrong,
-           sum.empty);
+    printf("%s %zu %zu %zu %zu %zu\n", line, sum.places, sum.ids, sum.wrong,
+           sum.empty, sum.deepest);
     fflush(stdout);
     gram_unref(g);
     return true;
@@ -43,7 +44,8 @@ int main(int argc, char **argv)
     bool good = true;
     FILE *in;
 
-    if (argc != 4 ||
+    c.deep = argc == 5 && strcmp(argv[4], "deep") == 0;
+    if (argc != 4 + c.deep ||
         !num_parse_i64(argv[3], strlen(argv[3]), 1, 100000, &places))
         return 2;
     idfile_read(&ids, argv[1], 0);
