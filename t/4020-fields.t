@@ -54,8 +54,8 @@ sub ask {
 
 # The answer with the field and without it, long enough for its effect.
 my %long = (thinks => 32, silent => 32, tags => 32, field => 32, both => 32,
-    calls => 48, 'no-calls' => 48, forces => 64, capital => 96, matches => 32,
-    object => 48, budget => 96, stops => 16);
+    calls => 48, called => 48, 'no-calls' => 48, forces => 64, capital => 96,
+    matches => 32, object => 48, budget => 96, stops => 16);
 sub with { ask($_[0], merge(without_body($_[0]), $_[0]{member})) }
 sub without { ask($_[0], without_body($_[0])) }
 sub without_body {
@@ -147,6 +147,9 @@ my %effect = (
     },
     matches => sub { text(with($_)) =~ /^(?:$_->{value})$/ },
     calls => sub { [ with($_)->{choice}{finish_reason}, 'tool_calls' ] },
+    called => sub { [ join('+', map { $_->{function}{name} }
+        @{ with($_)->{choice}{message}{tool_calls} }) . ' '
+        . with($_)->{choice}{finish_reason}, 'set_timer stop' ] },
     'no-calls' => sub { !with($_)->{choice}{message}{tool_calls} },
 );
 

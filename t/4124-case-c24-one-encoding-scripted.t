@@ -1,6 +1,6 @@
 # Case C24: non-ASCII arguments are the same bytes streamed and whole, once.
-# The tokens come from a script; tool_choice naming a function has to wait for
-# masks, so the script is the one that calls.
+# The tokens come from a script, so that every form is written; tool_choice
+# naming the function is in t/4310-tool-choice.t.
 use strict;
 use warnings;
 use lib 't/lib';

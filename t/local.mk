@@ -114,12 +114,12 @@ t_fuzz_tok_LDFLAGS = $(fuzz_ldflags)
 check_PROGRAMS += $(fuzz_tests)
 # api: bodies
 unit_tests += t/unit/api_body
-t_unit_api_body_LDADD = libp_api.a libp_chat.a libp_json.a libp_base.a $(YAJL_LIBS)
+t_unit_api_body_LDADD = $(P_LIBS) $(P_LDLIBS)
 check_PROGRAMS += t/unit/api_body_error
-t_unit_api_body_error_LDADD = libp_api.a libp_chat.a libp_json.a libp_base.a $(YAJL_LIBS)
+t_unit_api_body_error_LDADD = $(P_LIBS) $(P_LDLIBS)
 fuzz_tests += t/fuzz/body
 t_fuzz_body_SOURCES = t/fuzz/body.c $(fuzz_main)
-t_fuzz_body_LDADD = libp_api.a libp_chat.a libp_json.a libp_base.a $(YAJL_LIBS)
+t_fuzz_body_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_fuzz_body_LDFLAGS = $(fuzz_ldflags)
 # chat: calls that are written as text
 unit_tests += t/unit/chat_tagcall t/unit/chat_jsoncall t/unit/chat_bracketcall \
@@ -242,8 +242,7 @@ t_unit_chat_tools_LDADD = $(P_LIBS) $(P_LDLIBS)
 unit_tests += t/unit/chat_history t/unit/api_body_tools t/unit/chat_textreply
 t_unit_chat_textreply_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_unit_chat_history_LDADD = libp_chat.a libp_json.a libp_base.a $(YAJL_LIBS)
-t_unit_api_body_tools_LDADD = libp_api.a libp_chat.a libp_json.a libp_base.a \
-	$(YAJL_LIBS)
+t_unit_api_body_tools_LDADD = $(P_LIBS) $(P_LDLIBS)
 # chat: chat.json and the tool forms that ride on it
 unit_tests += t/unit/chat_chatjson t/unit/chat_kimi t/unit/chat_glm
 t_unit_chat_chatjson_LDADD = $(P_LIBS) $(P_LDLIBS)
@@ -282,8 +281,7 @@ t_unit_jinja_tool_LDADD = $(P_LIBS) $(P_LDLIBS)
 unit_tests += t/unit/chat_thinkcut
 t_unit_chat_thinkcut_LDADD = $(P_LIBS) $(P_LDLIBS)
 unit_tests += t/unit/api_fields t/unit/api_think
-t_unit_api_fields_LDADD = libp_api.a libp_chat.a libp_json.a libp_base.a \
-	$(YAJL_LIBS)
+t_unit_api_fields_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_unit_api_think_LDADD = $(t_unit_api_fields_LDADD)
 
 # products against double precision

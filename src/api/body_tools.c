@@ -1,7 +1,11 @@
 /* What a request offers: tools, and how they may be chosen. */
 #include "api/body_int.h"
 
+#include "base/utf8.h"
 #include "chat/jsontext.h"
+#include "gram/schema.h"
+
+#define NAME_SHOWN 64 /* bytes of a name in a message */
 
 /* --- schemas ------------------------------------------------------------- */
 
@@ -86,6 +90,25 @@ static const char *bad_name(const struct json *v)
     return NULL;
 }
 
+/* A function that asks for it: OpenAI's rules of structure. */
+static enum st check_strict(struct body_parse *p, const struct chat_tool *t,
+                            const char *where)
+{
+    const struct json *strict = body_get(t->function, "strict");
+    size_t n = t->name.n < NAME_SHOWN ? t->name.n : NAME_SHOWN;
+    char what[NAME_SHOWN + 16];
+    enum st st;
+
+    if (!strict || !strict->boolean || !t->params)
+        return ST_OK;
+    n = utf8_complete_len(t->name.s, n);
+    snprintf(what, sizeof(what), "function '%.*s'", (int)n, t->name.s);
+    st = schema_strict(t->params, what, p->e);
+    if (st)
+        snprintf(p->e->where, sizeof(p->e->where), "%s", where);
+    return st;
+}
+
 static enum st take_tool(struct body_parse *p, const struct json *item,
                          const char *where, size_t i, struct chat_tool *out)
 {
@@ -93,8 +116,10 @@ static enum st take_tool(struct body_parse *p, const struct json *item,
     const struct json *f = body_get(item, "function");
     const struct json *text = body_get(f, "description");
     const struct json *params = body_get(f, "parameters");
+    const struct json *strict = body_get(f, "strict");
     const char *wrong;
     char full[128];
+    enum st st;
 
     if (item->type != JSON_OBJ)
         return bad_tool(p, where, i, "", "must be an object");
@@ -112,9 +137,13 @@ static enum st take_tool(struct body_parse *p, const struct json *item,
     if (params && params->type != JSON_OBJ)
         return bad_tool(p, where, i, ".function.parameters",
                         "must be an object, a JSON schema");
+    if (strict && strict->type != JSON_BOOL)
+        return bad_tool(p, where, i, ".function.strict",
+                        "must be true or false");
     *out = (struct chat_tool){json_get(f, "name")->str, item, f, params};
     snprintf(full, sizeof(full), "%s[%zu].function.parameters", where, i);
-    return params ? body_schema_levels(p, params, full) : ST_OK;
+    st = params ? body_schema_levels(p, params, full) : ST_OK;
+    return st ? st : check_strict(p, out, full);
 }
 
 /* All tools of the request together, as compact JSON. */
@@ -208,8 +237,9 @@ static enum st take_choice(struct body_parse *p, const struct json *v)
         return ST_OK;
     }
     if (!json_is(v, "required"))
-        return bad_choice(p, "accepted is none or auto; required and a named "
-                             "function are not in this version");
+        return bad_choice(p, "accepted is none, auto, required or "
+                             "{\"type\":\"function\",\"function\":"
+                             "{\"name\":...}}");
     if (!p->n_tools)
         return bad_choice(p, "is only allowed when tools are specified");
     r->tool_choice = TOOLS_REQUIRED;

@@ -129,11 +129,10 @@ static const struct compat_field fields[] = {
     {"modalities", {R, 0},
      NOT(OK_TEXT_LIST, "this server answers with text"), "[\"text\"]"},
     {"tools", {H, 0},
-     OWN("a list of at most 128 functions, 256 KiB in all; strict is "
-         "accepted, not enforced"), NULL},
+     OWN("a list of at most 128 functions, 256 KiB in all; those that are "
+         "strict by OpenAI's rules"), NULL},
     {"tool_choice", {H, 0},
-     OWN("none or auto; required and a named function are not in this "
-         "version"), "auto"},
+     OWN("none, auto, required or the name of a function"), "auto"},
     {"parallel_tool_calls", {H, 0}, IS(TYPE_BOOL), "true"},
     {"functions", {R, 0}, NOT(OK_EMPTY, "use tools"), NULL},
     {"function_call", {R, 0}, NOT(OK_AUTO, "use tool_choice"), NULL},

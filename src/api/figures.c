@@ -163,12 +163,13 @@ void figures_row(const struct figures *f, struct ledger_row *row)
              cache_source(f));
 }
 
-/* A turn that ended well ended for its calls, when there are any. */
+/* A turn that ended well ended for its calls, when there are any that the
+ * model chose to make. */
 static const char *well(const struct choice *c)
 {
     const struct calls *calls = choice_calls(c);
 
-    return calls && calls->shown ? "tool_calls" : "stop";
+    return calls && calls->shown && !c->named ? "tool_calls" : "stop";
 }
 
 const char *finish_of(const struct choice *c)
