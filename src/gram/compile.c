@@ -48,6 +48,8 @@ static bool build_rule(struct build *b, uint32_t rule)
         !subset_build(b->subset, &b->nfa, &c->all))
         return false;
     r->first = c->all.start;
+    if (!dfa_minimise(c->w, &c->all, r->first))
+        return false;
     r->n = (uint32_t)c->all.n_states - r->first;
     for (size_t i = calls; i < c->all.n_calls; i++)
         if (!find_rule(b, c->all.calls[i].rule, &c->all.calls[i].rule))

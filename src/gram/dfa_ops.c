@@ -111,6 +111,8 @@ const struct dfa *part_trim(struct gxs *w, const struct dfa *d)
     if (!out->states || !out->edges)
         goto fail;
     trim_copy(out, d, b.live);
+    if (!out->start && !dfa_minimise(w, out, 0))
+        goto fail;
     goto out;
 fail:
     out = NULL;

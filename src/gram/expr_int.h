@@ -2,7 +2,8 @@
  * gram/expr_int.h - between the files that make automata of expressions.
  *
  * expr.c (expressions) -> nfa.c (one NFA) -> dfa.c (subset construction)
- * -> dfa_ops.c (products; for parts of an expression) or compile.c (rules).
+ * -> minimise.c -> dfa_ops.c (products; for parts of an expression) or
+ * compile.c (rules).
  * Every function that can fail notes it in the workshop and returns false or
  * NULL. Memory besides the arena is counted in gxs.scratch.
  */
@@ -94,6 +95,12 @@ bool dfa_add_edge(struct gxs *w, struct dfa *d, uint32_t lo, uint32_t hi,
                   uint32_t to) MUST_CHECK;
 bool dfa_add_call(struct gxs *w, struct dfa *d, uint32_t rule,
                   uint32_t to) MUST_CHECK;
+
+/*
+ * States from `first` on that do the same become one; `first` stays first. The
+ * tables only get smaller. What would take too long is left as it is.
+ */
+bool dfa_minimise(struct gxs *w, struct dfa *d, uint32_t first) MUST_CHECK;
 
 /* --- NFAs ----------------------------------------------------------------- */
 

@@ -4,7 +4,8 @@ libp_gram_a_SOURCES = src/gram/grammar.c src/gram/grammar.h
 # expressions and what compiles them
 libp_gram_a_SOURCES += src/gram/expr.c src/gram/expr.h src/gram/expr_int.h \
 	src/gram/expr_table.c src/gram/expr_list.c \
-	src/gram/room.c src/gram/nfa.c src/gram/dfa.c src/gram/dfa_ops.c
+	src/gram/room.c src/gram/nfa.c src/gram/dfa.c src/gram/dfa_ops.c \
+	src/gram/minimise.c
 libp_gram_a_SOURCES += src/gram/compile.c src/gram/compile_int.h \
 	src/gram/compile_levels.c src/gram/compile_product.c src/gram/paths.c
 # characters and regular expressions
