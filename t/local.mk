@@ -369,7 +369,8 @@ fuzz_tests += t/fuzz/regex t/fuzz/schema
 t_fuzz_regex_SOURCES = t/fuzz/regex.c t/lib/gram_walk.h $(fuzz_main)
 t_fuzz_regex_LDADD = $(GRAM_LDADD)
 t_fuzz_regex_LDFLAGS = $(fuzz_ldflags)
-t_fuzz_schema_SOURCES = t/fuzz/schema.c t/lib/gram_walk.h $(fuzz_main)
+t_fuzz_schema_SOURCES = t/fuzz/schema.c t/lib/gram_walk.h \
+	t/lib/schema_make.h $(fuzz_main)
 t_fuzz_schema_LDADD = $(GRAM_LDADD)
 t_fuzz_schema_LDFLAGS = $(fuzz_ldflags)
 # a tool of t/1120, and vocabularies and grammars from files

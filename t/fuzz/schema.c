@@ -1,7 +1,8 @@
-/* Any bytes as a JSON Schema: it compiles or is refused with words, and all
- * that it writes is JSON. */
+/* Any bytes as a JSON Schema, or behind a byte 1 as what a schema is made of:
+ * it compiles or is refused with words, and all that it writes is JSON. */
 #include "gram/forms.h"
 #include "t/lib/gram_walk.h"
+#include "t/lib/schema_make.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -24,13 +25,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct err e = {0};
     struct arena a;
     struct gxs w;
-    struct buf b;
+    struct buf b, made;
     enum st st;
     int rule;
 
     arena_init(&a, 16u << 20);
     gxs_init(&w);
-    if (!json_parse(&schema, &a, (const char *)data, n, NULL)) {
+    buf_init(&made, 1u << 20);
+    if (n && data[0] == 1)
+        make_document(&(struct schema_make){data + 1, n - 1, 0, &made});
+    else
+        buf_add(&made, (const char *)data, n);
+    if (!json_parse(&schema, &a, buf_text(&made).s, made.n, NULL)) {
         st = form_json(&rule, &w, schema, &e);
         if (!st)
             st = gram_compile(&g, &w, rule, &e);
@@ -42,6 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     }
     gxs_release(&w);
     arena_release(&a);
+    buf_release(&made);
     if (g) {
         buf_init(&b, BUF_MESSAGE);
         walk(g, data, n, 120, &b, ends);
