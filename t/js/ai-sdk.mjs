@@ -110,6 +110,16 @@ const timer = await generateText({ ...common, tools, providerOptions: quiet,
   prompt: "Set a timer for 18 minutes." });
 is(timer.toolCalls.map((c) => [c.toolName, c.input]),
   [["set_timer", { minutes: 18 }]], "numbers are numbers");
+for (const [toolChoice, name] of [["required", null],
+  [{ type: "tool", toolName: "set_timer" }, "set_timer"]]) {
+  const forced = await generateText({ ...common, tools: { ...tools,
+    get_weather: { ...tools.get_weather, execute: undefined },
+    set_timer: { ...tools.set_timer, execute: undefined } },
+  toolChoice, providerOptions: quiet, prompt, maxOutputTokens: 300 });
+  ok(forced.toolCalls.length === 1 && !forced.toolCalls[0].invalid
+    && forced.text === "" && (!name || forced.toolCalls[0].toolName === name),
+  `toolChoice ${name ?? toolChoice}: a call that fits`);
+}
 
 // --- JSON --------------------------------------------------------------------
 let e = await refusal(generateText({ ...common, prompt,

@@ -108,6 +108,31 @@ is(answer.calls, [], "without another call");
 const none = await joined({ ...ask, messages: [question],
   tool_choice: "none" });
 is(none.calls, [], "tool_choice none: no call");
+
+// --- calls that must come -----------------------------------------------------
+const capital = { role: "user", content: "What is the capital of France?" };
+const { clock, ...distinct } = tools; // two have one name
+const must = { ...ask, tools: Object.values(distinct), messages: [capital],
+  max_tokens: 300 };
+for (const [choice, finish] of [["required", "tool_calls"],
+  [{ type: "function", function: { name: "set_timer" } }, "stop"],
+  [{ type: "function", function: { name: "ring_door" } }, "stop"]]) {
+  const name = choice.function?.name;
+  for (const temperature of [0, 1.5]) {
+    const what = `${name ?? choice} at ${temperature}`;
+    const r = await joined({ ...must, temperature, seed: 3,
+      tool_choice: choice });
+    if (r.finish[0] === "length") continue;
+    is(r.finish, [finish], `${what}: ${finish}`);
+    ok(r.calls.length === 1 && r.shape && r.text === "", `${what}: one call`);
+    is(r.calls.flatMap((c) => faults(must.tools, c)), [], `${what}: it fits`);
+    if (name) is(r.calls[0].name, name, `${what}: that one`);
+    const w = await ai.chat.completions.create({ ...must, temperature, seed: 3,
+      tool_choice: choice });
+    is(w.choices[0].message.tool_calls.map((c) => c.function.arguments),
+      r.calls.map((c) => c.arguments), `${what}: the same bytes whole`);
+  }
+}
 is(none.finish, ["stop"], "an answer");
 
 // --- twenty prompts -------------------------------------------------------
