@@ -147,17 +147,18 @@ enum st schema_resource_find(struct schema_read *s, size_t base,
 {
     const struct schema_ids *d = &s->ids;
     struct buf b;
-    size_t i = 0;
+    size_t i = 0, n;
 
     buf_init(&b, BUF_EVENT);
     schema_uri_join(d->resources[base].uri, ref, &b);
+    n = b.n;
     if (!b.failed)
         while (i < d->n_resources && !text_same(d->resources[i].uri,
                                                 buf_text(&b)))
             i++;
     *out = b.failed ? d->n_resources : i;
     buf_release(&b);
-    return schema_work(s, 8 + i + ref.n, e);
+    return schema_work(s, 8 + i * (1 + n / 16) + n + ref.n, e);
 }
 
 enum st schema_anchor_find(struct schema_read *s, size_t resource,

@@ -46,8 +46,7 @@ static enum st index_members(struct schema_read *s, const struct json *props,
     return schema_work(s, 8 * props->n, e);
 }
 
-/* The member of `properties`, if it has one; NULL otherwise. */
-static enum st find_member(struct schema_read *s, const struct json *props,
+enum st schema_find_member(struct schema_read *s, const struct json *props,
                            struct text name, const struct json **out,
                            struct err *e)
 {
@@ -109,7 +108,7 @@ static enum st add_unevaluated(struct schema_read *s,
 
         hit = evaluates_all(scope, node);
         if (!hit)
-            st = find_member(s, json_get(node, "properties"), name, &c, e);
+            st = schema_find_member(s, json_get(node, "properties"), name, &c, e);
         hit |= c != NULL;
         for (p = p ? p->child : NULL; !st && !hit && p; p = p->next)
             st = schema_pattern_hits(s, p, name, &hit, e);
@@ -128,7 +127,7 @@ static enum st add_member(struct schema_read *s, const struct json *node,
 
     if (scope_of(node))
         return add_unevaluated(s, scope_of(node), name, out, e);
-    st = find_member(s, json_get(node, "properties"), name, &c, e);
+    st = schema_find_member(s, json_get(node, "properties"), name, &c, e);
     found = c;
     if (!st && c)
         st = set_add(s, out, c, e);

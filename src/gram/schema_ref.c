@@ -38,61 +38,67 @@ static char *decoded(struct schema_read *s, struct text t, size_t *n)
     return p;
 }
 
-/* Is the step of a pointer this name? ~0 is ~ and ~1 is /. */
-static bool step_is(const char *s, size_t n, struct text name)
+/* A step of a pointer as the name that it means: ~0 is ~ and ~1 is /. In its
+ * place. */
+static struct text unescape(char *p, size_t n)
 {
     size_t k = 0;
 
     for (size_t i = 0; i < n; i++) {
-        char c = s[i];
-
-        if (c == '~' && i + 1 < n && (s[i + 1] == '0' || s[i + 1] == '1'))
-            c = s[++i] == '0' ? '~' : '/';
-        if (k == name.n || name.s[k++] != c)
-            return false;
+        if (p[i] == '~' && i + 1 < n && (p[i + 1] == '0' || p[i + 1] == '1'))
+            p[k++] = p[++i] == '0' ? '~' : '/';
+        else
+            p[k++] = p[i];
     }
-    return k == name.n;
+    return (struct text){p, k};
 }
 
-static const struct json *step(const struct json *at, const char *s, size_t n)
+/* The item that an index names; NULL: none. */
+static const struct json *item(const struct json *at, const char *s, size_t n)
 {
     size_t index = 0;
 
-    if (at->type == JSON_OBJ) {
-        for (const struct json *c = at->child; c; c = c->next)
-            if (step_is(s, n, c->key))
-                return c;
-        return NULL;
-    }
-    if (at->type != JSON_ARR || !n || n > 9 || (n > 1 && s[0] == '0'))
+    if (!n || n > 9 || (n > 1 && s[0] == '0'))
         return NULL;
     for (size_t i = 0; i < n; i++) {
         if (s[i] < '0' || s[i] > '9')
             return NULL;
         index = index * 10 + (size_t)(s[i] - '0');
     }
-    for (const struct json *c = at->child; c; c = c->next)
-        if (!index--)
-            return c;
-    return NULL;
+    if (index >= at->n)
+        return NULL;
+    for (at = at->child; index; index--)
+        at = at->next;
+    return at;
 }
 
-static const struct json *by_pointer(const struct json *at, const char *p,
-                                     size_t n)
+/* What a pointer leads to, NULL: nothing. p[0..n) is unescaped on the way. */
+static enum st by_pointer(struct schema_read *s, const struct json *at, char *p,
+                          size_t n, const struct json **out, struct err *e)
 {
-    while (at && n) {
-        const char *end;
+    enum st st = ST_OK;
+
+    while (!st && at && n) {
+        char *end;
         size_t k;
 
         p++; /* the slash */
         n--;
         end = memchr(p, '/', n);
         k = end ? (size_t)(end - p) : n;
-        at = step(at, p, k);
+        if (at->type == JSON_OBJ) {
+            st = schema_find_member(s, at, unescape(p, k), &at, e);
+        } else if (at->type == JSON_ARR) {
+            st = schema_work(s, 1 + at->n / 4, e);
+            at = item(at, p, k);
+        } else {
+            at = NULL;
+        }
         p += k;
         n -= k;
     }
-    return at;
+    *out = at;
+    return st;
 }
 
 /* A reference in a message: its beginning, whole characters, no controls. */
@@ -152,8 +158,7 @@ static enum st by_fragment(struct schema_read *s, const struct json *node,
     if (n && p[0] != '/')
         return by_name(s, node, keyword, resource, (struct text){p, n}, out,
                        e);
-    *out = by_pointer(from, p, n);
-    return ST_OK;
+    return by_pointer(s, from, p, n, out, e);
 }
 
 enum st schema_ref(struct schema_read *s, const struct json *node,

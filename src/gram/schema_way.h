@@ -243,6 +243,11 @@ enum st schema_one_of(struct schema_read *s, const struct json *node,
 
 /* --- schema_object.c ----------------------------------------------------- */
 
+/* The member of an object, in little time even when it has many; NULL: it has
+ * none of that name, or `props` is NULL. */
+enum st schema_find_member(struct schema_read *s, const struct json *props,
+                           struct text name, const struct json **out,
+                           struct err *e) MUST_CHECK;
 /* The pattern of patternProperties that `pattern` is a member of, as names
  * that it finds something in, written in GX_JSON; in the workshop w. */
 enum st schema_pattern(struct schema_read *s, struct gxs *w,
