@@ -9,9 +9,9 @@ import { done, endless, is, ok, refusal, siteFetch, until, url, get }
 
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
-function provider(apiKey = process.env.PEN_KEY) {
+function provider(apiKey = process.env.PEN_KEY, shapes = false) {
   return createOpenAICompatible({ name: "site", baseURL: `${url}/v1`, apiKey,
-    fetch: siteFetch, includeUsage: true });
+    fetch: siteFetch, includeUsage: true, supportsStructuredOutputs: shapes });
 }
 const site = provider();
 const model = site("demo");
@@ -122,10 +122,18 @@ for (const [toolChoice, name] of [["required", null],
 }
 
 // --- JSON --------------------------------------------------------------------
-let e = await refusal(generateText({ ...common, prompt,
-  output: Output.object({ schema: z.object({ city: z.string() }) }) }));
-ok(e.statusCode === 400 && /^response_format/.test(e.data?.error.param),
-  "a JSON mode that is not there is refused by name");
+const shaped = provider(process.env.PEN_KEY, true)("demo");
+const schema = z.object({ city: z.enum(["Paris", "Rome"]),
+  sure: z.boolean() });
+for (const providerOptions of [quiet, undefined]) {
+  const r = await generateText({ ...common, model: shaped, prompt,
+    providerOptions, output: Output.object({ schema }) });
+  ok(schema.safeParse(r.output).success, `an object of a schema: ${r.text}`);
+}
+let e = await refusal(generateText({ ...common, model: shaped, prompt,
+  output: Output.object({ schema: z.object({ a: z.iso.duration() }) }) }));
+ok(e.statusCode === 400 && / at #/.test(e.data?.error.message),
+  "a pattern that cannot be enforced is refused by name");
 
 const cities = ['{"city": "Rome"}', '{"city": "Paris"}'];
 const chosen = await generateText({ ...common, prompt, providerOptions: {
