@@ -63,6 +63,26 @@ for my $body (@ask) {
 ok $seen{200} && $seen{400}, 'answers and refusals of many kinds'
     or diag explain \%seen;
 is $echo, undef, 'and no refusal repeats what it was sent';
+# Forms: served, or refused with names of the schema in the answer alone.
+my @forms = map { Pen::Http::json(Pen::Http::chat(40, messages => [ { role =>
+    'user', content => 'x' } ], %$_)) }
+    (map { { structured_outputs => $_ } } { choice => [$canary] },
+        { regex => $canary }, { regex => "($canary" },
+        { json => { title => $canary, const => $canary } }),
+    map { { response_format => { type => 'json_schema', json_schema => {
+        name => $canary, %$_ } } } }
+        { schema => { properties => { $canary => { enum => [$canary] } },
+            required => [$canary] } },
+        { schema => { properties => { $canary => { uniqueItems =>
+            JSON::PP::true } } } },
+        { schema => { '$ref' => "#/\$defs/$canary" } },
+        { strict => JSON::PP::true, schema => { type => 'object',
+            properties => { $canary => { type => 'object' } } } };
+my %formed;
+$formed{ Pen::Fcgi->request($d->{socket}, uri => $chat, body => $_)->{status} }++
+    for @forms;
+is_deeply \%formed, { 200 => 4, 400 => 4 }, 'forms, good and bad';
+push @ask, @forms;
 Pen::Fcgi->request($d->{socket}, uri => "/v1/models/$canary");
 Pen::Fcgi->request($d->{socket}, uri => "/$canary?$canary");
 Pen::Fcgi->request($d->{socket}, uri => $chat, body => $ask[0],
