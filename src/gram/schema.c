@@ -578,12 +578,13 @@ enum st schema_rule(int *rule, struct gxs *w, const struct json *root,
     enum st st;
 
     *rule = -1;
-    if (schema->type != JSON_OBJ && schema->type != JSON_BOOL)
-        return err_set(e, ST_INVALID, "",
-                       "a schema is an object or a boolean, not %s",
-                       json_type_name(schema));
     schema_read_init(&s, w, root);
-    st = set_add(&s, &set, schema, e);
+    if (schema->type != JSON_OBJ && schema->type != JSON_BOOL)
+        st = schema_refuse(&s, ST_INVALID, schema, "schema", e,
+                           "must be an object or a boolean, not %s",
+                           json_type_name(schema));
+    else
+        st = set_add(&s, &set, schema, e);
     if (!st && set.none)
         st = err_set(e, ST_INVALID, "", "the schema is false: no text matches");
     if (!st)
