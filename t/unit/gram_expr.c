@@ -60,6 +60,13 @@ static void plain(void)
     ok(!g->empty, "no empty text");
     over(g);
 
+    g = compile(ALT(LIT("abcx"), LIT("defx"), LIT("defy")), 0, GX_MANY);
+    is_int(g->n_states, 8, "states that do the same are one");
+    over(g);
+    g = compile(ALT(LIT("abcx"), LIT("defx")), 0, GX_MANY);
+    is_int(g->n_states, 7, "from the end to the front");
+    over(g);
+
     g = compile(gx_repeat(&w, LIT("ab"), 2, 3), 0, GX_MANY);
     ok(!has(g, "ab") && has(g, "abab") && has(g, "ababab") &&
            !has(g, "abababab"),
@@ -84,6 +91,39 @@ static void plain(void)
     g = compile(LIT("a"), 0, GX_MANY);
     ok(!g && e.st == ST_LIMIT && strstr(e.text, "32 control tokens"), "%s",
        e.text);
+    over(g);
+}
+
+/* Flags of the edge for a symbol from the start. */
+static uint32_t flags(const struct grammar *g, unsigned symbol)
+{
+    const struct gram_state *s = &g->states[g->rules[g->root].start];
+
+    for (size_t k = 0; k < s->n_edges; k++) {
+        const struct gram_edge *edge = &g->edges[s->edges + k];
+
+        if (symbol >= edge->lo && symbol <= edge->hi)
+            return edge->to & ~GRAM_STATE;
+    }
+    return ~0u;
+}
+
+static void flagged(void)
+{
+    struct grammar *g;
+
+    g = compile(SEQ(gx_space(&w), ALT(LIT("a"), LIT("\t"))), 0, GX_MANY);
+    is_int(flags(g, ' '), GRAM_SPACE, "white space says so");
+    is_int(flags(g, 'a'), 0, "other symbols do not");
+    is_int(flags(g, '\t'), 0, "nor what may be white space or a text's own");
+    over(g);
+
+    g = compile(gx_counted(&w, gx_star(&w, RANGE('a', 'z')), GX_RAW), 0, 9);
+    is_int(flags(g, 'a'), GRAM_COUNTS, "what counts says so");
+    over(g);
+
+    g = compile(ALT(gx_counted(&w, LIT("ab"), GX_RAW), LIT("ac")), 0, 1);
+    ok(!g && e.st == ST_INTERNAL, "one symbol cannot do both: %s", e.text);
     over(g);
 }
 
@@ -552,6 +592,7 @@ int main(void)
 {
     gxs_init(&w);
     plain();
+    flagged();
     parts();
     counted();
     nested();
