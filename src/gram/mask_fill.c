@@ -148,6 +148,28 @@ static struct level *full_level(struct fill *f, size_t d)
 
 enum inside { INSIDE_YES, INSIDE_DEAD, INSIDE_NO };
 
+static bool may_begin_call(const struct row *row, uint8_t byte)
+{
+    return row->calls && row->leaves[byte >> 6] >> (byte & 63) & 1;
+}
+
+/* Can the byte come behind the end of the rule? The callers' states say so as
+ * far as they have to end themselves. */
+static bool may_follow(struct fill *f, const struct walk_way *way, uint8_t byte)
+{
+    int32_t up = way->up;
+
+    while (up != WALK_NONE) {
+        const struct row *row = row_of(&f->rows, f->nodes[up].state);
+        if (row->to[byte] != ROW_DEAD || may_begin_call(row, byte))
+            return true;
+        if (!row->accept)
+            return false;
+        up = f->nodes[up].up;
+    }
+    return false;
+}
+
 /* A way, when the byte can only keep it in its rule: what walk_step does. */
 static enum inside step_inside(struct fill *f, const struct walk_way *way,
                                uint8_t byte, struct walk_way *next)
@@ -158,8 +180,8 @@ static enum inside step_inside(struct fill *f, const struct walk_way *way,
     uint32_t to = edge & ~(ROW_CARE | GRAM_SPACE | GRAM_COUNTS);
     const struct gram_rule *r;
 
-    if ((row->accept && way->up != WALK_NONE) ||
-        (row->calls && row->leaves[byte >> 6] >> (byte & 63) & 1))
+    if (may_begin_call(row, byte) ||
+        (row->accept && may_follow(f, way, byte)))
         return INSIDE_NO;
     if (edge == ROW_DEAD)
         return INSIDE_DEAD;
