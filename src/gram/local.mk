@@ -16,6 +16,7 @@ libp_gram_a_SOURCES += src/gram/charset.h src/gram/charset.c \
 libp_gram_a_SOURCES += src/gram/schema.h src/gram/schema_int.h \
 	src/gram/forms.h src/gram/forms.c
 libp_gram_a_SOURCES += src/gram/schema.c src/gram/schema_way.h \
+	src/gram/schema_map.c src/gram/schema_presence.c \
 	src/gram/schema_words.c src/gram/schema_ways.c \
 	src/gram/schema_ref.c src/gram/schema_ids.c src/gram/schema_uri.c \
 	src/gram/schema_admit.c src/gram/schema_apart.c \

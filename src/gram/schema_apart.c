@@ -9,6 +9,7 @@
  * allow, that is what anyOf is; so each pair must be seen to be apart:
  *   - by kind, or by enum and const against what the other allows;
  *   - numbers by their ranges, strings, arrays and objects by their sizes;
+ *   - strings by patterns and formats that exclude one another;
  *   - objects by a name that one of them requires and whose values are apart,
  *     or that the other forbids; arrays by an item that must be there.
  * No answer (apart stays false) where it is not seen.
@@ -116,6 +117,20 @@ static enum st sizes_apart(struct schema_read *s, const struct conj *a,
     return st;
 }
 
+/* By patterns and formats that no text has both of. */
+static enum st texts_apart(struct schema_read *s, const struct conj *a,
+                           const struct conj *b, bool *apart, struct err *e)
+{
+    const struct gx *x = NULL, *y = NULL;
+    enum st st = schema_texts(s, a, &x, e);
+
+    if (!st)
+        st = schema_texts(s, b, &y, e);
+    if (!st && x && y)
+        *apart = gx_both(s->w, x, y) == gx_none(s->w);
+    return st ? st : schema_work(s, 1, e);
+}
+
 /* By the value under one name. */
 static enum st member_apart(struct schema_read *s, const struct conj *a,
                             const struct conj *b, struct text name,
@@ -180,8 +195,10 @@ static enum st kind_apart(struct schema_read *s, const struct conj *a,
     *apart = false;
     if (kind & (KIND_INT | KIND_FRAC))
         *apart = numbers_apart(a, b);
-    if (kind == KIND_STR)
-        return sizes_apart(s, a, b, "minLength", "maxLength", apart, e);
+    if (kind == KIND_STR) {
+        st = sizes_apart(s, a, b, "minLength", "maxLength", apart, e);
+        return st || *apart ? st : texts_apart(s, a, b, apart, e);
+    }
     if (kind == KIND_ARR) {
         st = sizes_apart(s, a, b, "minItems", "maxItems", apart, e);
         return st || *apart ? st : items_apart(s, a, b, depth, apart, e);

@@ -1,10 +1,10 @@
 #include "config.h"
 #include "gram/schema_way.h"
 
-#define MATCHES_MAX 64 /* items that `contains` asks for */
-#define PREFIX_MAX 32  /* places beside it */
-#define WRITTEN_OUT 8 /* places of items without bounds of their own that are
-                       * written one by one, for want of a counter */
+#define MATCHES_MAX 64   /* items that `contains` asks for */
+#define ORDERS_MAX 10000 /* ways in which they may lie in prefixItems */
+#define WRITTEN_OUT 8    /* places of items without bounds of their own that
+                          * are written one by one, for want of a counter */
 
 /* unevaluatedItems, for an item that nothing in its scope evaluates. */
 static const struct json *unevaluated(const struct schema_scope *scope,
@@ -21,18 +21,20 @@ static const struct json *unevaluated(const struct schema_scope *scope,
     return json_get(scope->owner, "unevaluatedItems");
 }
 
-static const struct json *item_of(const struct json *node, size_t at)
+/* What one schema says of the item at a place; `own`: its prefixItems there. */
+static const struct json *item_of(const struct json *node, size_t at,
+                                  const struct json *own)
+{
+    if (scope_of(node))
+        return unevaluated(scope_of(node), at);
+    return own ? own : json_get(node, "items");
+}
+
+static const struct json *prefix_of(const struct json *node)
 {
     const struct json *prefix = json_get(node, "prefixItems");
 
-    if (scope_of(node))
-        return unevaluated(scope_of(node), at);
-    if (!prefix || at >= prefix->n)
-        return json_get(node, "items");
-    prefix = prefix->child;
-    while (at--)
-        prefix = prefix->next;
-    return prefix;
+    return prefix ? prefix->child : NULL;
 }
 
 enum st schema_item_set(struct schema_read *s, const struct conj *c, size_t at,
@@ -41,8 +43,11 @@ enum st schema_item_set(struct schema_read *s, const struct conj *c, size_t at,
     enum st st = schema_work(s, 1 + at / 4, e);
 
     for (size_t i = 0; !st && i < c->n; i++) {
-        const struct json *item = item_of(c->of[i], at);
+        const struct json *item = prefix_of(c->of[i]);
 
+        for (size_t k = 0; k < at && item; k++)
+            item = item->next;
+        item = item_of(c->of[i], at, item);
         if (item)
             st = set_add(s, out, item, e);
     }
@@ -111,13 +116,23 @@ static enum st read_bounds(struct array *a, struct err *e)
  * array. */
 static enum st read_items(struct array *a, struct err *e)
 {
+    struct arena *arena = &a->s->arena;
+    const struct json **own = arena_array(arena, a->c->n + 1, sizeof(*own));
     enum st st = ST_OK;
 
-    a->sets = arena_array(&a->s->arena, a->prefix + 1, sizeof(*a->sets));
-    if (!a->sets)
+    a->sets = arena_array(arena, a->prefix + 1, sizeof(*a->sets));
+    if (!a->sets || !own)
         return schema_nomem(e);
+    for (size_t k = 0; k < a->c->n; k++)
+        own[k] = prefix_of(a->c->of[k]);
     for (size_t i = 0; !st && i <= a->prefix; i++) {
-        st = schema_item_set(a->s, a->c, i, &a->sets[i], e);
+        for (size_t k = 0; !st && k < a->c->n; k++) {
+            const struct json *x = item_of(a->c->of[k], i, own[k]);
+
+            own[k] = own[k] ? own[k]->next : NULL;
+            if (x)
+                st = set_add(a->s, &a->sets[i], x, e);
+        }
         if (!st && a->sets[i].none) {
             a->max = a->max < i ? a->max : (uint32_t)i;
             break;
@@ -189,6 +204,18 @@ static enum st rest(struct array *a, uint32_t left, const struct gx **out,
     return st;
 }
 
+/* In how many ways k at most of n places can be chosen, and how long. */
+static double orders(size_t n, size_t k)
+{
+    double all = 1, one = 1;
+
+    for (size_t i = 0; i < k && i < n; i++) {
+        one *= (double)(n - i) / (double)(i + 1);
+        all += one;
+    }
+    return all * (double)n;
+}
+
 /* Items from the place `at` on, `left` of them matches. Recursion: over the
  * places of prefixItems, for arrays with `contains` only. */
 static enum st matches(struct array *a, size_t at, uint32_t left,
@@ -253,9 +280,10 @@ enum st schema_array(struct schema_read *s, const struct conj *c,
     a.n = places(&a);
     a.rest = a.max > a.n;
     a.counted = a.rest && (a.max != GX_MANY || a.min > a.n);
-    if (a.matches && a.n > PREFIX_MAX)
+    if (a.matches && orders(a.n, a.matches) > ORDERS_MAX)
         return schema_refuse(s, ST_LIMIT, a.contains, "contains", e,
-                             "at most %d prefixItems beside it", PREFIX_MAX);
+                             "together with so many prefixItems it is not "
+                             "supported");
     st = a.matches ? matches(&a, 0, a.matches, &x, e) : items(&a, &x, e);
     if (st)
         return st;

@@ -41,33 +41,44 @@ static enum st lengths(struct schema_read *s, const struct json *node,
     return ST_OK;
 }
 
-static enum st one_way(struct schema_read *s, const struct conj *c,
-                       const struct gx **out, struct err *e)
+enum st schema_texts(struct schema_read *s, const struct conj *c,
+                     const struct gx **out, struct err *e)
 {
-    const struct gx *x = gx_any_text(s->w, GX_JSON), *one = NULL;
+    const struct gx *one = NULL;
     struct err own = {.st = ST_OK};
     enum st st = ST_OK;
 
+    *out = NULL;
     for (size_t i = 0; !st && i < c->n; i++) {
         const struct json *node = c->of[i];
         const struct json *pattern = json_get(node, "pattern");
 
-        st = lengths(s, node, &x, e);
-        if (!st && pattern) {
+        if (pattern) {
             st = regex_parse(&one, s->w, pattern->str, REGEX_SEARCH, GX_JSON,
                              &own);
             if (st)
                 return schema_refuse(s, st, node, "pattern", e, "%s",
                                      own.text);
-            x = gx_both(s->w, x, one);
+            *out = *out ? gx_both(s->w, *out, one) : one;
         }
         one = NULL;
-        if (!st && json_get(node, "format"))
+        if (json_get(node, "format"))
             st = schema_format(s, node, &one, e);
         if (!st && one)
-            x = gx_both(s->w, x, one);
+            *out = *out ? gx_both(s->w, *out, one) : one;
     }
-    *out = x;
+    return st;
+}
+
+static enum st one_way(struct schema_read *s, const struct conj *c,
+                       const struct gx **out, struct err *e)
+{
+    enum st st = schema_texts(s, c, out, e);
+
+    if (!st && !*out)
+        *out = gx_any_text(s->w, GX_JSON);
+    for (size_t i = 0; !st && i < c->n; i++)
+        st = lengths(s, c->of[i], out, e);
     return st;
 }
 

@@ -153,6 +153,9 @@ enum st schema_set_value(struct schema_read *s, const struct set *set,
                          bool counts, const struct gx **out, struct err *e)
     MUST_CHECK;
 
+
+/* --- schema_map.c --------------------------------------------------------- */
+
 /* The number under a key, 0 when it is new; to be set by the caller. NULL: no
  * memory. Valid until the next call. */
 uint32_t *schema_map_at(struct schema_read *s, struct schema_map *m,
@@ -209,9 +212,23 @@ enum st schema_ways(struct schema_read *s, const struct json *node,
                     const struct ways **out, struct err *e) MUST_CHECK;
 enum st schema_set_ways(struct schema_read *s, const struct set *set,
                         struct ways *out, struct err *e) MUST_CHECK;
+/* Ways of `from` that `to` has not yet. */
+enum st schema_add_ways(struct schema_read *s, struct ways *to, size_t *cap,
+                        const struct ways *from, struct err *e) MUST_CHECK;
 /* *acc and b both hold. */
 enum st schema_multiply(struct schema_read *s, struct ways *acc,
                         const struct ways *b, struct err *e) MUST_CHECK;
+
+/* --- schema_presence.c ---------------------------------------------------- */
+
+/* *acc and dependentRequired (or dependencies, of names). */
+enum st schema_dependents(struct schema_read *s, struct ways *acc,
+                          const struct json *map, struct err *e) MUST_CHECK;
+/* Do all alternatives only ask which names are there? */
+bool schema_only_names(const struct json *list);
+/* *acc and exactly one of those. */
+enum st schema_one_name(struct schema_read *s, struct ways *acc,
+                        const struct json *list, struct err *e) MUST_CHECK;
 
 /* --- schema_admit.c: values themselves ----------------------------------- */
 
@@ -277,6 +294,10 @@ enum st schema_literals(struct schema_read *s,
 /* propertyNames of all of c, as a set of schemas. */
 enum st schema_names_set(struct schema_read *s, const struct conj *c,
                          struct set *out, struct err *e) MUST_CHECK;
+/* Texts that have all patterns and formats of c, written in GX_JSON, without
+ * quotes; regular. NULL: there are none of those. */
+enum st schema_texts(struct schema_read *s, const struct conj *c,
+                     const struct gx **out, struct err *e) MUST_CHECK;
 /* The strings that a set allows, written in GX_JSON, without quotes; regular.
  * NULL: any. */
 enum st schema_names(struct schema_read *s, const struct set *set,

@@ -84,7 +84,7 @@ static enum st multiply_schema(struct schema_read *s, struct ways *acc,
     return st ? st : schema_multiply(s, acc, ways, e);
 }
 
-static enum st add_ways(struct schema_read *s, struct ways *to, size_t *cap,
+enum st schema_add_ways(struct schema_read *s, struct ways *to, size_t *cap,
                         const struct ways *from, struct err *e)
 {
     enum st st = ST_OK;
@@ -113,98 +113,12 @@ static enum st multiply_any(struct schema_read *s, struct ways *acc,
 
             st = schema_multiply(s, &more, ways, e);
             if (!st)
-                st = add_ways(s, &sum, &cap, &more, e);
+                st = schema_add_ways(s, &sum, &cap, &more, e);
         }
         if (!st)
-            st = add_ways(s, &sum, &cap, ways, e);
+            st = schema_add_ways(s, &sum, &cap, ways, e);
     }
     return st ? st : schema_multiply(s, acc, &sum, e);
-}
-
-/* --- schemas that we make ------------------------------------------------- */
-
-/* {word: value}, or NULL when memory is out. */
-static struct json *made(struct schema_read *s, const char *word,
-                         struct json *value)
-{
-    struct json *node = arena_alloc(&s->arena, sizeof(*node));
-
-    if (!node || !value)
-        return NULL;
-    value->key = (struct text){word, strlen(word)};
-    *node = (struct json){.type = JSON_OBJ, .n = 1, .child = value};
-    return node;
-}
-
-static struct json *made_value(struct schema_read *s, struct json v)
-{
-    struct json *p = arena_alloc(&s->arena, sizeof(*p));
-
-    if (p)
-        *p = v;
-    return p;
-}
-
-/* {"properties": {name: false}} */
-static const struct json *made_absent(struct schema_read *s, struct text name)
-{
-    struct json *no = made_value(s, (struct json){.type = JSON_BOOL,
-                                                  .key = name});
-
-    return no ? made(s, "properties",
-                     made_value(s, (struct json){.type = JSON_OBJ, .n = 1,
-                                                 .child = no}))
-              : NULL;
-}
-
-/* {"required": [name, ...]} */
-static const struct json *made_required(struct schema_read *s,
-                                        struct text name,
-                                        const struct json *more)
-{
-    struct json *first = made_value(s, (struct json){.type = JSON_STR,
-                                                     .str = name});
-
-    if (!first)
-        return NULL;
-    first->next = more->child;
-    return made(s, "required",
-                made_value(s, (struct json){.type = JSON_ARR, .child = first,
-                                            .n = 1 + more->n}));
-}
-
-/* One member of dependentRequired or dependencies: the name is not there, or it
- * is and so are those that depend on it. */
-static enum st multiply_dependent(struct schema_read *s, struct ways *acc,
-                                  const struct json *dep, struct err *e)
-{
-    const struct json *no = made_absent(s, dep->key);
-    const struct json *yes = made_required(s, dep->key, dep);
-    const struct ways *ways = NULL;
-    struct ways sum = {.n = 0};
-    size_t cap = 0;
-    enum st st;
-
-    if (!no || !yes)
-        return schema_nomem(e);
-    st = schema_ways(s, yes, &ways, e);
-    if (!st)
-        st = add_ways(s, &sum, &cap, ways, e);
-    if (!st)
-        st = schema_ways(s, no, &ways, e);
-    if (!st)
-        st = add_ways(s, &sum, &cap, ways, e);
-    return st ? st : schema_multiply(s, acc, &sum, e);
-}
-
-static enum st multiply_dependents(struct schema_read *s, struct ways *acc,
-                                   const struct json *map, struct err *e)
-{
-    enum st st = ST_OK;
-
-    for (const struct json *d = map->child; !st && d; d = d->next)
-        st = multiply_dependent(s, acc, d, e);
-    return st;
 }
 
 /* --- one schema ----------------------------------------------------------- */
@@ -269,6 +183,8 @@ static enum st multiply_word(struct schema_read *s, struct ways *acc,
             st = multiply_schema(s, acc, m, e);
         return st;
     }
+    if (text_is(k, "oneOf") && schema_only_names(kv))
+        return schema_one_name(s, acc, kv, e);
     if (text_is(k, "oneOf"))
         st = note_one_of(s, node, e);
     if (text_is(k, "oneOf") || text_is(k, "anyOf"))
@@ -279,7 +195,7 @@ static enum st multiply_word(struct schema_read *s, struct ways *acc,
                              "not supported inside a schema with "
                              "unevaluatedProperties or unevaluatedItems");
     if (text_is(k, "dependentRequired") || text_is(k, "dependencies"))
-        return multiply_dependents(s, acc, kv, e);
+        return schema_dependents(s, acc, kv, e);
     if (cond && cond->type == JSON_BOOL &&
         text_is(k, cond->boolean ? "then" : "else"))
         return multiply_schema(s, acc, kv, e);

@@ -3,10 +3,11 @@
 they do not.
 
 Oracle of "yes" and "no": the Python package jsonschema (the version is in the
-file), Draft202012Validator. "ours" and "not_ours" are the order of keys and
-the one spelling, decided in docs/decisions/0007-grammars.md; "ours" must be
-valid for the oracle too, "not_ours" must be. "refused" is what the message
-must say. Run: python3 t/data/gram/make-schema.py > t/data/gram/schema.json
+file), Draft202012Validator with its formats. "ours" (allowed) and "not_ours"
+(not allowed) are the order of keys and the one spelling, decided in
+docs/decisions/0007-grammars.md; both are valid for the oracle. "refused" is
+what the message must say.
+Run: python3 t/data/gram/make-schema.py > t/data/gram/schema.json
 """
 import json
 from importlib.metadata import version
@@ -19,7 +20,7 @@ CASES = []
 def case(name, schema, yes=(), no=(), ours=(), not_ours=(), refused=None):
     if refused is None:
         Draft.check_schema(schema)
-        check = Draft(schema)
+        check = Draft(schema, format_checker=Draft.FORMAT_CHECKER)
         for text in [*yes, *ours, *not_ours]:
             assert check.is_valid(json.loads(text)), (name, text)
         for text in no:
@@ -493,6 +494,25 @@ case("oneOf of what may be both",
          "oneOf": [{"type": "integer"}, {"type": "null"}, {"minimum": 2}]}}},
      refused="oneOf at #/properties/v: some values may be both alternative 0 "
              "and 2")
+case("oneOf by names that are there",
+     {"type": "object", "properties": {"a": {}, "b": {}, "c": {}},
+      "oneOf": [{"required": ["a"]}, {"required": ["b", "c"]}]},
+     ['{"a":1}', '{"b":1,"c":2}', '{"a":1,"b":2}', '{"a":1,"c":2}',
+      '{"a":1,"d":1}'],
+     ['{}', '{"b":1}', '{"c":1}', '{"a":1,"b":2,"c":3}'])
+case("oneOf by names, without type",
+     {"oneOf": [{"required": ["a"]}, {"required": ["b"]}, {"required": ["a",
+                                                                        "c"]}]},
+     ['{"a":1}', '{"b":1}', '{"b":1,"c":2}'],
+     ['{}', '1', '{"a":1,"b":1}', '{"a":1,"c":1}', '{"a":1,"b":1,"c":1}'])
+case("oneOf by patterns",
+     {"oneOf": [{"type": "string", "pattern": "^[a-m]"},
+                {"type": "string", "pattern": "^[n-z]"},
+                {"type": "string", "format": "date"}]},
+     ['"apple"', '"pear"', '"2024-02-29"'], ['"Z"', '""', '"2024"'])
+case("oneOf by patterns that may both match",
+     {"oneOf": [{"type": "string", "pattern": "a"},
+                {"type": "string", "pattern": "b"}]}, refused="oneOf at #:")
 case("oneOf within recursion",
      {"$ref": "#/$defs/n", "$defs": {"n": {"oneOf": [
          {"type": "object", "properties": {"leaf": {"type": "integer"}},
