@@ -1,0 +1,189 @@
+/*
+ * Calls that must come, id by id: what the masks of a vocabulary and the ids
+ * that must come let a model write, the reply parser reads back as calls of
+ * offered functions whose arguments fit. The same forms and tools as in
+ * api_callgram.c; here markers are ids, pieces have several bytes and cut
+ * characters, and the path is the engine's (api/shape.h, api/guide_grammar.h,
+ * chat/reply.h).
+ */
+#include "api/guide_grammar.h"
+#include "api/shape.h"
+#include "chat/reply.h"
+#include "t/lib/callforms.h"
+
+#define WALKS 8
+#define IDS_MAX 4000
+
+static const char pieces[] =
+    "\"name\": \"</parameter>\n\n<function=hard}} ]] \\n\\u true 12 \xe6\xbc\xa2";
+
+static struct lexicons *lexicons;
+static struct grammars *grammars;
+
+struct idwalk {
+    struct req q;
+    struct shape shape;
+    struct lexicon *l;
+    struct guide *g;
+    void *state;
+    struct catalog_model model;
+    int32_t ids[IDS_MAX];
+    size_t n;
+};
+
+/* One that comes to an end: a closing one every few ids. */
+static int32_t pick(const struct idwalk *w, const uint32_t *mask, size_t n_ids)
+{
+    static const char closers[] = "\"}]<,\n";
+    int32_t list[TOY_MAX];
+    size_t n = 0, few = 0;
+
+    for (size_t i = 0; i < n_ids; i++)
+        if (mask[i / 32] >> (i % 32) & 1)
+            list[n++] = (int32_t)i;
+    if (!n)
+        return -1;
+    if (!rnd(w->n > 300 ? 2 : 5))
+        for (size_t i = 0; i < n; i++) {
+            struct span s = lexicon_piece(w->l, list[i]);
+
+            if (!s.n || strchr(closers, s.s[0]))
+                list[few++] = list[i];
+        }
+    return list[rnd((uint32_t)(few ? few : n))];
+}
+
+/* Ids as an engine commits them; false: no end. */
+static bool walk(struct idwalk *w)
+{
+    const size_t n_ids = tok_count(toy.tok), words = (n_ids + 31) / 32;
+    uint32_t *mask = mem_array(uint32_t, words);
+    enum guide_next next = GUIDE_GO;
+    bool ended = false;
+
+    w->n = 0;
+    guide_init(w->g, w->state);
+    while (w->n < IDS_MAX && next == GUIDE_GO && !ended) {
+        int32_t id;
+
+        if (!guide_forced(w->g, w->state, &id, 1)) {
+            memset(mask, 0xff, words * sizeof(*mask));
+            if (n_ids % 32)
+                mask[words - 1] >>= 32 - n_ids % 32;
+            guide_allowed(w->g, w->state, mask, n_ids);
+            id = pick(w, mask, n_ids);
+        }
+        if (id < 0)
+            break;
+        for (size_t i = 0; i < w->l->n_ends; i++)
+            ended = ended || w->l->ends[i] == id;
+        w->ids[w->n++] = id;
+        next = guide_accept(w->g, w->state, id);
+    }
+    free(mask);
+    return ended || next == GUIDE_STOP;
+}
+
+static bool is_read(struct idwalk *w, const struct format *f, size_t most,
+                    size_t *calls)
+{
+    const struct reply_config c = {
+        .tok = toy.tok, .format = f, .tools = w->q.tools,
+        .parallel_calls = true, .stop_ids = w->l->ends,
+        .n_stop_ids = w->l->n_ends,
+    };
+    struct reply *r = reply_new(&c);
+    struct buf reasoning, content, text;
+    const struct calls *list;
+    bool fine;
+
+    buf_init(&reasoning, BUF_ANSWER);
+    buf_init(&content, BUF_ANSWER);
+    buf_init(&text, BUF_ANSWER);
+    for (size_t i = 0; i < w->n; i++)
+        if (reply_feed(r, w->ids[i], &reasoning, &content))
+            break;
+    reply_end(r, true, &reasoning, &content);
+    list = reply_calls(r);
+    fine = list->shown >= 1 && list->shown <= most && !content.n &&
+           !reasoning.n;
+    for (size_t k = 0; k < list->n; k++)
+        fine = fine && (list->p[k]->withdrawn || call_fits(&w->q, list->p[k]));
+    *calls += list->shown;
+    for (size_t i = 0; i < w->n && !fine; i++) {
+        struct span s = tok_piece(toy.tok, w->ids[i]);
+
+        buf_add(&text, s.s, s.n);
+    }
+    if (!fine)
+        printf("# %zu calls from:\n%.*s\n# content: %.*s\n", list->shown,
+               (int)text.n, text.p, (int)content.n, content.n ? content.p : "");
+    for (size_t k = 0; k < list->n && !fine; k++)
+        printf("# %s %.*s\n", list->p[k]->name, (int)list->p[k]->args.n,
+               list->p[k]->args.p);
+    buf_release(&reasoning);
+    buf_release(&content);
+    buf_release(&text);
+    reply_free(r);
+    return fine;
+}
+
+static void walks(const struct format *f, const char *more, size_t most,
+                  const char *what)
+{
+    static struct idwalk w;
+    int32_t end = toy_id(&toy, "<|im_end|>", 10);
+    size_t ended = 0, calls = 0;
+    bool fine = true;
+
+    w.model = (struct catalog_model){
+        .tok = toy.tok, .format = f, .stop_ids = &end, .n_stop = 1,
+    };
+    if (!open_req(&w.q, f, more) ||
+        lexicons_get(lexicons, &w.model, &w.l, &err) ||
+        shape_open(&w.shape, grammars, f, &w.q.body, false, &err)) {
+        printf("Bail out! %s: %s: %s\n", what, err.where, err.text);
+        exit(1);
+    }
+    w.g = guide_grammar_new(w.shape.g, w.l, w.shape.mark);
+    w.state = mem_zalloc(guide_state_bytes(w.g));
+    for (int i = 0; i < WALKS && fine; i++)
+        if (walk(&w)) {
+            ended++;
+            fine = is_read(&w, f, most, &calls);
+        }
+    ok(fine && ended, "%s: %zu walks, %zu calls", what, ended, calls);
+    free(w.state);
+    guide_free(w.g);
+    shape_release(&w.shape);
+    lexicon_unref(w.l);
+    close_req(&w.q);
+}
+
+static void test_form(const char *name, bool is_template)
+{
+    struct format *f = is_template ? template(name, toy.tok)
+                                   : bare(name, toy.tok);
+
+    /* one model after another at one address */
+    lexicons = lexicons_new();
+    grammars = grammars_new();
+    walks(f, "\"tool_choice\":\"required\",\"tools\":[" PLAIN "]", 1, name);
+    walks(f, "\"tool_choice\":\"required\",\"tools\":[" HARD "]", 1, name);
+    walks(f, "\"tool_choice\":\"required\",\"tools\":[" HARD "," PLAIN "]"
+             MANY, 128, name);
+    grammars_free(grammars);
+    lexicons_free(lexicons);
+    format_free(f);
+}
+
+int main(void)
+{
+    toy_open(&toy, specials, pieces, sizeof(pieces) - 1);
+    for (size_t i = 0; call_dialects[i]; i++)
+        test_form(call_dialects[i], false);
+    for (size_t i = 0; call_templates[i]; i++)
+        test_form(call_templates[i], true);
+    toy_close(&toy);
+    return done();
+}
