@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COPIES_MIN 8
+
 static const struct gx empty_gx = {.kind = GXK_EMPTY};
 static const struct gx none_gx = {.kind = GXK_NONE};
 static const struct gx space_gx = {.kind = GXK_SPACE, .has = GXH_SPACE};
@@ -216,28 +218,6 @@ const struct gx *gx_star(struct gxs *w, const struct gx *x)
     return star;
 }
 
-const struct gx *gx_repeat(struct gxs *w, const struct gx *x, uint32_t min,
-                           uint32_t max)
-{
-    struct gx *r;
-
-    if (min > max || (x->kind == GXK_NONE && min))
-        return &none_gx;
-    if (!max || x->kind == GXK_EMPTY || x->kind == GXK_NONE)
-        return &empty_gx;
-    if (max == 1)
-        return min ? x : gx_opt(w, x);
-    if (!min && max == GX_MANY)
-        return gx_star(w, x);
-    r = node(w, GXK_REPEAT, x->has);
-    if (!r)
-        return &none_gx;
-    r->one = x;
-    r->n = min;
-    r->max = max;
-    return r;
-}
-
 /* --- parts ---------------------------------------------------------------- */
 
 const struct gx *gx_begin(struct gxs *w)
@@ -313,6 +293,40 @@ const struct gx *gx_counted(struct gxs *w, const struct gx *x,
     const struct dfa *d = operand(w, x, false);
 
     return gx_part(w, d ? part_counted(w, d, form) : NULL);
+}
+
+/* What is written out many times is compiled first: a class of characters is
+ * thousands of ranges as it is written, and a few hundred states. */
+static const struct gx *copied(struct gxs *w, const struct gx *x,
+                               uint32_t times)
+{
+    if (times < COPIES_MIN || x->has || x->kind == GXK_DFA ||
+        x->kind == GXK_BYTES || x->kind == GXK_SYMBOLS)
+        return x;
+    return gx_part(w, part_compile(w, x));
+}
+
+const struct gx *gx_repeat(struct gxs *w, const struct gx *x, uint32_t min,
+                           uint32_t max)
+{
+    struct gx *r;
+
+    if (min > max || (x->kind == GXK_NONE && min))
+        return &none_gx;
+    if (!max || x->kind == GXK_EMPTY || x->kind == GXK_NONE)
+        return &empty_gx;
+    if (max == 1)
+        return min ? x : gx_opt(w, x);
+    if (!min && max == GX_MANY)
+        return gx_star(w, x);
+    x = copied(w, x, max == GX_MANY ? min : max);
+    r = node(w, GXK_REPEAT, x->has);
+    if (!r)
+        return &none_gx;
+    r->one = x;
+    r->n = min;
+    r->max = max;
+    return r;
 }
 
 /* --- rules ---------------------------------------------------------------- */
