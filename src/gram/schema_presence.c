@@ -157,9 +157,15 @@ static enum st multiply_lacks(struct schema_read *s, struct ways *acc,
 enum st schema_one_name(struct schema_read *s, struct ways *acc,
                         const struct json *list, struct err *e)
 {
+    const struct json *object =
+        made(s, "type",
+             made_value(s, (struct json){.type = JSON_STR,
+                                         .str = {"object", 6}}));
+    const struct ways *objects = NULL;
     struct ways sum = {.n = 0};
     size_t cap = 0;
-    enum st st = ST_OK;
+    enum st st = object ? schema_ways(s, object, &objects, e)
+                        : schema_nomem(e);
 
     for (const struct json *m = list->child; !st && m; m = m->next) {
         const struct ways *ways = NULL;
@@ -169,8 +175,8 @@ enum st schema_one_name(struct schema_read *s, struct ways *acc,
         st = schema_ways(s, m, &ways, e);
         if (!st)
             st = schema_add_ways(s, &one, &room, ways, e);
-        for (size_t i = 0; i < one.n; i++)
-            one.p[i].kinds &= KIND_OBJ;
+        if (!st)
+            st = schema_multiply(s, &one, objects, e);
         for (const struct json *o = list->child; !st && o; o = o->next)
             if (o != m)
                 st = multiply_lacks(s, &one, m, o, e);

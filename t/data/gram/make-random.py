@@ -59,7 +59,10 @@ def words(depth):
         (.07, "propertyNames", lambda: R.choice(
             [{"pattern": "^a"}, {"enum": ["a", "b"]}, {"maxLength": 1},
              {"minLength": 2}, sub()])),
-        (.07, "dependentRequired", lambda: {"a": ["b"]}),
+        (.1, "dependentRequired", lambda: {
+            k: R.sample(KEYS, R.randint(0, 2)) for k in R.sample(KEYS, 2)}),
+        (.1, "oneOf", lambda: [{"required": R.sample(KEYS, R.randint(1, 2))}
+                               for _ in range(R.randint(2, 3))]),
         (.25, "items", sub),
         (.15, "prefixItems", lambda: some(2)),
         (.1, "minItems", lambda: R.randint(0, 3)),

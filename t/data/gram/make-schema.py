@@ -505,6 +505,10 @@ case("oneOf by names, without type",
                                                                         "c"]}]},
      ['{"a":1}', '{"b":1}', '{"b":1,"c":2}'],
      ['{}', '1', '{"a":1,"b":1}', '{"a":1,"c":1}', '{"a":1,"b":1,"c":1}'])
+case("oneOf by names, in an enum",
+     {"enum": [{"a": 1}, {"b": 1}, {"a": 1, "b": 1}, "x", 5],
+      "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+     ['{"a":1}', '{"b":1}'], ['"x"', '5', '{"a":1,"b":1}'])
 case("oneOf by patterns",
      {"oneOf": [{"type": "string", "pattern": "^[a-m]"},
                 {"type": "string", "pattern": "^[n-z]"},
