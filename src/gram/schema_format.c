@@ -26,20 +26,39 @@
 
 #define PCT "%[0-9A-Fa-f]{2}"
 #define UNIT "A-Za-z0-9._~!$&'()*+,;=\\-" /* unreserved, sub-delims */
-#define PCHAR "(?:[" UNIT ":@]|" PCT ")"
-#define SEGMENTS "(?:/" PCHAR "*)*"
-#define HOST                                                                   \
-    "(?:\\[(?:" IPV6 "|[vV][0-9A-Fa-f]+\\.[" UNIT ":]+)\\]|(?:[" UNIT "]|" PCT \
-    ")*)"
-#define AUTHORITY "(?:(?:[" UNIT ":]|" PCT ")*@)?" HOST "(?::\\d*)?"
-#define AFTER "(?:\\?(?:" PCHAR "|[/?])*)?(?:#(?:" PCHAR "|[/?])*)?"
-#define ABSOLUTE "/(?:" PCHAR "+" SEGMENTS ")?"
-#define URI                                                                    \
-    "[A-Za-z][A-Za-z0-9+.-]*:(?://" AUTHORITY SEGMENTS "|" ABSOLUTE            \
-    "|" PCHAR "+" SEGMENTS "|)" AFTER
-#define RELATIVE                                                               \
-    "(?://" AUTHORITY SEGMENTS "|" ABSOLUTE "|(?:[" UNIT "@]|" PCT ")+"        \
-    SEGMENTS "|)" AFTER
+/* What IRIs (RFC 3987) have beside these: u, and p in a query. */
+#define UCS                                                                    \
+    "\\u{A0}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFEF}"                   \
+    "\\u{10000}-\\u{1FFFD}\\u{20000}-\\u{2FFFD}\\u{30000}-\\u{3FFFD}"           \
+    "\\u{40000}-\\u{4FFFD}\\u{50000}-\\u{5FFFD}\\u{60000}-\\u{6FFFD}"           \
+    "\\u{70000}-\\u{7FFFD}\\u{80000}-\\u{8FFFD}\\u{90000}-\\u{9FFFD}"           \
+    "\\u{A0000}-\\u{AFFFD}\\u{B0000}-\\u{BFFFD}\\u{C0000}-\\u{CFFFD}"           \
+    "\\u{D0000}-\\u{DFFFD}\\u{E1000}-\\u{EFFFD}"
+#define PRIVATE                                                                \
+    "\\u{E000}-\\u{F8FF}\\u{F0000}-\\u{FFFFD}\\u{100000}-\\u{10FFFD}"
+#define PCHAR(u) "(?:[" UNIT u ":@]|" PCT ")"
+#define SEGMENTS(u) "(?:/" PCHAR(u) "*)*"
+#define HOST(u)                                                                \
+    "(?:\\[(?:" IPV6 "|[vV][0-9A-Fa-f]+\\.[" UNIT ":]+)\\]|(?:[" UNIT u        \
+    "]|" PCT ")*)"
+#define AUTHORITY(u) "(?:(?:[" UNIT u ":]|" PCT ")*@)?" HOST(u) "(?::\\d*)?"
+#define AFTER(u, p)                                                            \
+    "(?:\\?(?:" PCHAR(u) "|[/?" p "])*)?(?:#(?:" PCHAR(u) "|[/?])*)?"
+#define ABSOLUTE(u) "/(?:" PCHAR(u) "+" SEGMENTS(u) ")?"
+#define URI(u, p)                                                              \
+    "[A-Za-z][A-Za-z0-9+.-]*:(?://" AUTHORITY(u) SEGMENTS(u) "|"               \
+    ABSOLUTE(u) "|" PCHAR(u) "+" SEGMENTS(u) "|)" AFTER(u, p)
+#define REFERENCE(u, p)                                                        \
+    "(?:" URI(u, p) "|(?://" AUTHORITY(u) SEGMENTS(u) "|" ABSOLUTE(u) "|(?:["  \
+    UNIT u "@]|" PCT ")+" SEGMENTS(u) "|)" AFTER(u, p) ")"
+
+/* RFC 6570, with the erratum that allows an apostrophe. */
+#define VARIABLE                                                               \
+    "(?:[A-Za-z0-9_]|" PCT ")(?:\\.?(?:[A-Za-z0-9_]|" PCT ")+)*"               \
+    "(?::[1-9]\\d{0,3}|\\*)?"
+#define TEMPLATE                                                               \
+    "(?:[!#$&'()*+,\\-./0-9:;=?@A-Z\\[\\]_a-z~" UCS PRIVATE "]|" PCT             \
+    "|\\{[+#./;?&=,!@|]?" VARIABLE "(?:," VARIABLE ")*\\})*"
 
 #define ATOM "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 #define LABEL "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
@@ -76,15 +95,15 @@ static const struct format {
     {"hostname", NAME "(?:\\." NAME ")*", 253},
     {"ipv4", IPV4, GX_MANY},
     {"ipv6", IPV6, GX_MANY},
-    {"uri", URI, GX_MANY},
-    {"uri-reference", "(?:" URI "|" RELATIVE ")", GX_MANY},
+    {"uri", URI("", ""), GX_MANY},
+    {"uri-reference", REFERENCE("", ""), GX_MANY},
+    {"iri", URI(UCS, PRIVATE), GX_MANY},
+    {"iri-reference", REFERENCE(UCS, PRIVATE), GX_MANY},
+    {"uri-template", TEMPLATE, GX_MANY},
     {"json-pointer", POINTER, GX_MANY},
     {"relative-json-pointer", "(?:0|[1-9]\\d*)(?:#|" POINTER ")", GX_MANY},
     {"idn-email", NULL, 0},
     {"idn-hostname", NULL, 0},
-    {"iri", NULL, 0},
-    {"iri-reference", NULL, 0},
-    {"uri-template", NULL, 0},
     {"regex", NULL, 0},
 };
 #define N_FORMATS (sizeof formats / sizeof *formats)
