@@ -62,24 +62,23 @@ is_deeply [ sort keys %stale ], [], 'no exception is stale';
 
 # The page and the measurement say the same.
 my ($schemas, $accepted, $instances) = (0, 0, 0);
-my %row;
-if (open my $doc, '<', 'docs/structured-outputs.md') {
-    %row = map { /^\| `([A-Za-z0-9-]+)` \| (\d+) \| (\d+) \| (\d+) \|/
-        ? ($1 => "$2 $3 $4") : () } <$doc>;
-    close $doc;
-}
+open my $doc, '<', 'docs/structured-outputs.md' or die $!;
+my %row = map { /^\| `?([A-Za-z0-9_ -]+)`? \| (\d+) \| (\d+) \| (\d+) \|/
+    ? ($1 => "$2 $3 $4") : () } <$doc>;
+close $doc;
 for my $file (sort keys %{ $part{''} }) {
     my $f = $part{''}{$file};
     my ($word) = $file =~ /(.*)\.json$/;
+    my $good = $f->{accepted} + $f->{empty};
     $schemas   += $f->{schemas};
-    $accepted  += $f->{accepted} + $f->{empty};
+    $accepted  += $good;
     $instances += $f->{instances};
-    my $want = join ' ', $f->{schemas}, $f->{accepted} + $f->{empty},
-        $f->{instances};
-    is $row{$word}, $want, "docs/structured-outputs.md: $word $want" if %row;
+    is $row{$word}, "$f->{schemas} $good $f->{instances}",
+        "docs/structured-outputs.md has the figures of $word";
 }
+is $row{'all required'}, "$schemas $accepted $instances", 'and the sums';
 my $share = 100 * $accepted / $schemas;
 diag sprintf '%d of %d schemas (%.1f %%), %d instances', $accepted, $schemas,
     $share, $instances;
-cmp_ok $share, '>=', 50, 'most of the required schemas are accepted';
+cmp_ok $share, '>=', 60, 'most of the required schemas are accepted';
 done_testing;
