@@ -60,6 +60,14 @@ bool decimal_long(const struct decimal *d)
            (int64_t)d->n - d->point > DECIMAL_PLAIN_MAX;
 }
 
+uint32_t decimal_digits(const struct decimal *d)
+{
+    int64_t n = (int64_t)d->n;
+    int64_t whole = d->point > 0 ? d->point : 1;
+
+    return (uint32_t)(whole + (n > d->point ? n - d->point : 0));
+}
+
 void decimal_write(const struct decimal *d, struct buf *out)
 {
     int64_t i, whole = d->point > 0 ? d->point : 0, n = (int64_t)d->n;

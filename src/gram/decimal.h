@@ -25,6 +25,8 @@ void decimal_read(struct decimal *d, struct text number);
 bool decimal_whole(const struct decimal *d);
 /* More digits than DECIMAL_PLAIN_MAX would be needed without an exponent. */
 bool decimal_long(const struct decimal *d);
+/* Digits of that text. Not of a long one. */
+uint32_t decimal_digits(const struct decimal *d);
 /* The one text of that value: without exponent unless it is long, no zeros
  * around it, no sign before 0. */
 void decimal_write(const struct decimal *d, struct buf *out);

@@ -1,11 +1,15 @@
 #include "gram/schema_digits.h"
 #include "gram/schema_int.h"
 
+#define PRODUCT_MAX 60000u /* remainders times digits of bounds */
+
 /* What all restrictions of a place leave; NULL: none yet. */
 struct number {
     const struct gx *x;
     bool integers;
     uint32_t remainders; /* that all multipleOf together tell apart */
+    uint32_t digits;     /* of the longest bound */
+    const struct json *multiple; /* a node with multipleOf */
 };
 
 /* Digits that may be any number, or part of one. */
@@ -134,6 +138,8 @@ static enum st read_bound(struct schema_read *s, const struct json *node,
     st = read_decimal(s, node, keyword, &d, e);
     if (st)
         return st;
+    if (decimal_digits(&d) > n->digits)
+        n->digits = decimal_digits(&d);
     if (old)
         exclusive = json_get(node, names[above][1])->boolean;
     restrict_to(w, n, side(w, &d, above, !exclusive));
@@ -211,6 +217,7 @@ static enum st read_multiple(struct schema_read *s, const struct json *node,
                              "remainders together",
                              DIGITS_FACTOR_MAX);
     n->remainders *= factor * (frac + 1);
+    n->multiple = node;
     restrict_to(w, n, signed_of(w, digits_multiple(w, factor, zeros, frac)));
     return ST_OK;
 }
@@ -231,6 +238,10 @@ enum st schema_number(struct schema_read *s, const struct conj *c,
         if (!st)
             st = read_multiple(s, c->of[i], &n, e);
     }
+    if (!st && n.multiple && n.remainders * n.digits > PRODUCT_MAX)
+        st = schema_refuse(s, ST_UNSUPPORTED, n.multiple, "multipleOf", e,
+                           "remainders times digits of the bounds are over "
+                           "%u", PRODUCT_MAX);
     if (st)
         return st;
     if (n.x)

@@ -148,6 +148,9 @@ static void check_refused(void)
             "multipleOf at #: must be a number above 0");
     refused("{\"type\":\"integer\",\"multipleOf\":-2}",
             "multipleOf at #: must be a number above 0");
+    refused("{\"type\":\"integer\",\"multipleOf\":997,\"maximum\":1e300}",
+            "multipleOf at #: remainders times digits of the bounds are over "
+            "60000");
     refused("{\"type\":\"number\",\"multipleOf\":0.123456789}",
             "multipleOf at #: all of one value must have at most 5000 "
             "remainders together");
