@@ -8,6 +8,8 @@
 #define PATH_MAX_SHOWN 240 /* bytes of a path in a message */
 #define SMALL_BYTES 512    /* of a schema that is told by its content */
 #define SMALL_NODES 48
+#define SPLIT_FROM 7       /* objects of one place that are not told apart */
+#define SPLIT_TO 24
 
 /* --- the reader ----------------------------------------------------------- */
 
@@ -364,9 +366,20 @@ static enum st alt_add(struct schema_read *s, struct alts *a,
     return ST_OK;
 }
 
-/* What one way allows. */
+/* An expression as a rule of its own. */
+static const struct gx *as_rule(struct schema_read *s, const struct gx *x)
+{
+    int rule = gx_rule(s->w);
+
+    if (rule < 0)
+        return gx_none(s->w);
+    gx_rule_set(s->w, rule, x, 0, GX_MANY);
+    return gx_call(s->w, rule, false);
+}
+
+/* What one way allows. `split`: its objects as a rule. */
 static enum st write_way(struct schema_read *s, const struct way *way,
-                         struct alts *a, struct err *e)
+                         bool split, struct alts *a, struct err *e)
 {
     const struct json **values = NULL;
     const struct gx *x = NULL;
@@ -401,7 +414,7 @@ static enum st write_way(struct schema_read *s, const struct way *way,
     if (!st && way->kinds & KIND_OBJ) {
         st = schema_object(s, &way->c, &x, e);
         if (!st)
-            st = alt_add(s, a, x, e);
+            st = alt_add(s, a, split ? as_rule(s, x) : x, e);
     }
     return st;
 }
@@ -471,9 +484,29 @@ static enum st call_choices(struct schema_read *s, const struct json *list,
     return st;
 }
 
+/* Objects that are not told apart by what they must have: one automaton of many
+ * would have a state for each set of them that may still be meant. A few, and
+ * not more than there may be readings of a text, are rules instead. */
+static enum st must_split(struct schema_read *s, const struct ways *ways,
+                          bool *split, struct err *e)
+{
+    bool apart = false;
+    size_t n = 0;
+    enum st st = ST_OK;
+
+    for (size_t i = 0; i < ways->n; i++)
+        n += (ways->p[i].kinds & KIND_OBJ) != 0;
+    *split = n >= SPLIT_FROM && n <= SPLIT_TO;
+    if (*split)
+        st = schema_all_apart(s, ways, &apart, e);
+    *split &= !apart;
+    return st;
+}
+
 static enum st write_rule(struct schema_read *s, const struct schema_job *job,
                           struct err *e)
 {
+    bool split = false;
     struct ways ways = {.n = 0};
     struct alts a = {.n = 0};
     const struct json *list = job->set.n == 1 ? only_choice(job->set.of[0])
@@ -484,8 +517,10 @@ static enum st write_rule(struct schema_read *s, const struct schema_job *job,
     st = schema_set_ways(s, &job->set, &ways, e);
     if (!st && list && list->n > 1)
         st = call_choices(s, list, &ways, &a, e);
+    if (!st)
+        st = must_split(s, &ways, &split, e);
     for (size_t i = 0; !st && i < ways.n; i++)
-        st = write_way(s, &ways.p[i], &a, e);
+        st = write_way(s, &ways.p[i], split, &a, e);
     if (!st)
         gx_rule_set(s->w, job->rule, gx_altn(s->w, a.of, a.n), 0, GX_MANY);
     return st ? st : failed(s, e);

@@ -282,6 +282,18 @@ static enum st sets_apart(struct schema_read *s, const struct set *a,
     return st ? st : lists_apart(s, &x, &y, depth + 1, apart, e);
 }
 
+enum st schema_all_apart(struct schema_read *s, const struct ways *ways,
+                         bool *apart, struct err *e)
+{
+    enum st st = ST_OK;
+
+    *apart = true;
+    for (size_t i = 0; !st && *apart && i < ways->n; i++)
+        for (size_t k = i + 1; !st && *apart && k < ways->n; k++)
+            st = ways_apart(s, &ways->p[i], &ways->p[k], 0, apart, e);
+    return st;
+}
+
 /* What one alternative allows, with what its schema says beside it. */
 static enum st alternative(struct schema_read *s, const struct json *node,
                            const struct json *of, struct ways *out,

@@ -258,6 +258,10 @@ enum st schema_candidates(struct schema_read *s, const struct conj *c,
 enum st schema_one_of(struct schema_read *s, const struct json *node,
                       struct err *e) MUST_CHECK;
 
+/* Is each pair of ways seen to exclude one another? */
+enum st schema_all_apart(struct schema_read *s, const struct ways *ways,
+                         bool *apart, struct err *e) MUST_CHECK;
+
 /* --- schema_object.c ----------------------------------------------------- */
 
 /* The member of an object, in little time even when it has many; NULL: it has

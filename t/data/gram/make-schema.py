@@ -447,6 +447,13 @@ case("anyOf of objects",
       '{"a":1,"b":"x"}'],
      ['{}', '{"a":"x"}', '{"a":"x","b":"y"}', '{"c":1}'],
      not_ours=['{"a":"x","b":1}'])
+case("anyOf of many objects that are not told apart",
+     {"anyOf": [{"type": "object", "properties": {
+         "p%d" % i: {"type": "integer"}, "q": {"type": "string"}},
+         "required": ["r%d" % i]} for i in range(12)]},
+     ['{"r3":1}', '{"q":"x","r11":null}', '{"p5":1,"q":"x","r5":2}',
+      '{"q":"x","r0":1,"p3":"y"}', '{"q":"x","r7":{},"r8":[],"z":1}'],
+     ['{}', '{"q":"x"}', '{"q":1,"r0":1}', '{"p5":"x","r5":1}', '1'])
 case("anyOf and what stands beside it",
      {"anyOf": [{"minimum": 5}, {"type": "string"}], "type": "integer"},
      ['5', '9'], ['4', '"x"', '5.5'])
