@@ -7,6 +7,7 @@ use warnings;
 use Test::More;
 use Cwd 'abs_path';
 use File::Temp 'tempdir';
+use JSON::PP;
 
 my $build = abs_path($ENV{BUILD} // 'build');
 my $tool = "$build/t/unit/gram_masks_file";
@@ -65,6 +66,29 @@ check('small', 150);
 my $deepest = check('small', 400, 'deep');
 cmp_ok $deepest->{$_}, '>=', 94, "$_ nests $deepest->{$_} calls deep"
     for qw(object any nested);
+
+# The schemas of other tests; those that are refused are not of this one.
+my $json = JSON::PP->new->canonical->ascii->allow_nonref;
+my %schemas;
+for my $file (glob('t/data/gram/*.json t/data/json-schema-suite/*.json')) {
+    open my $in, '<', $file or die "$file: $!\n";
+    my $all = do { local $/; $json->decode(<$in>) };
+    my @cases = ref $all eq 'ARRAY' ? @$all : @{ $all->{cases} // [] };
+    exists $_->{schema} and $schemas{$json->encode($_->{schema})} = 1
+        for grep { ref eq 'HASH' } @cases;
+}
+open $out, '>', "$dir/schemas.tsv" or die "$dir/schemas.tsv: $!\n";
+my $n = 0;
+print $out 's', ++$n, "\tschema\t$_\n"
+    for grep { length() < 16_000 } sort keys %schemas;
+close $out;
+my ($good, @bad) = 0;
+for (qx{'$tool' '$dir/small.hex' '$dir/schemas.tsv' 6}) {
+    next if /^\S+ refused: /;
+    / 6 \d+ 0 0 \d+$/ ? $good++ : push @bad, $_;
+}
+is "@bad", '', "masks of $good of $n schemas of other tests";
+cmp_ok $good, '>=', 400, 'many of them';
 
 SKIP: {
     my $node = 't/js/node_modules/.bin/node';
