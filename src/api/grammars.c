@@ -9,7 +9,8 @@ struct kept {
 };
 
 struct grammars {
-    pthread_mutex_t mu; /* guards all of it */
+    pthread_mutex_t turn; /* of the one that compiles; taken before mu */
+    pthread_mutex_t mu;   /* guards the rest */
     struct kept of[GRAMMARS_MAX];
     uint64_t hits, misses, clock;
 };
@@ -18,6 +19,7 @@ struct grammars *grammars_new(void)
 {
     struct grammars *c = mem_new(struct grammars);
 
+    pthread_mutex_init(&c->turn, NULL);
     pthread_mutex_init(&c->mu, NULL);
     return c;
 }
@@ -28,6 +30,7 @@ void grammars_free(struct grammars *c)
         return;
     for (size_t i = 0; i < GRAMMARS_MAX; i++)
         gram_unref(c->of[i].g);
+    pthread_mutex_destroy(&c->turn);
     pthread_mutex_destroy(&c->mu);
     free(c);
 }
@@ -41,8 +44,8 @@ static struct kept *look_locked(struct grammars *c,
     return NULL;
 }
 
-struct grammar *grammars_find(struct grammars *c,
-                              const uint8_t key[GRAMMAR_KEY])
+static struct grammar *look(struct grammars *c,
+                            const uint8_t key[GRAMMAR_KEY])
 {
     struct grammar *g = NULL;
     struct kept *k;
@@ -53,11 +56,28 @@ struct grammar *grammars_find(struct grammars *c,
         k->used = ++c->clock;
         g = gram_ref(k->g);
         c->hits++;
-    } else {
-        c->misses++;
     }
     pthread_mutex_unlock(&c->mu);
     return g;
+}
+
+struct grammar *grammars_find(struct grammars *c,
+                              const uint8_t key[GRAMMAR_KEY])
+{
+    struct grammar *g = look(c, key);
+
+    if (g)
+        return g;
+    pthread_mutex_lock(&c->turn);
+    g = look(c, key); /* who had the turn may have made it */
+    if (g) {
+        pthread_mutex_unlock(&c->turn);
+        return g;
+    }
+    pthread_mutex_lock(&c->mu);
+    c->misses++;
+    pthread_mutex_unlock(&c->mu);
+    return NULL;
 }
 
 /* One that is empty was never used. */
@@ -71,22 +91,28 @@ static struct kept *oldest_locked(struct grammars *c)
     return k;
 }
 
-void grammars_keep(struct grammars *c, const uint8_t key[GRAMMAR_KEY],
-                   struct grammar *g)
+static void keep(struct grammars *c, const uint8_t key[GRAMMAR_KEY],
+                 struct grammar *g)
 {
     struct grammar *gone;
     struct kept *k;
 
     pthread_mutex_lock(&c->mu);
-    k = look_locked(c, key); /* two may have compiled it at once */
-    if (!k)
-        k = oldest_locked(c);
+    k = oldest_locked(c);
     gone = k->g;
     memcpy(k->key, key, GRAMMAR_KEY);
     k->g = gram_ref(g);
     k->used = ++c->clock;
     pthread_mutex_unlock(&c->mu);
     gram_unref(gone);
+}
+
+void grammars_end(struct grammars *c, const uint8_t key[GRAMMAR_KEY],
+                  struct grammar *g)
+{
+    if (g)
+        keep(c, key, g);
+    pthread_mutex_unlock(&c->turn);
 }
 
 void grammars_figures(struct grammars *c, struct grammars_figures *out)

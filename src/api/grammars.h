@@ -6,7 +6,8 @@
  * schemas nor their words stay in memory for it. GRAMMARS_MAX are kept; the one
  * that was asked for longest ago goes first, and lives on where an answer still
  * needs it.
- * Threads: any; nothing is compiled under the lock.
+ * Threads: any. One grammar is compiled at a time: what that takes of memory
+ * is needed once, and who asks for the same waits for it instead.
  */
 #ifndef API_GRAMMARS_H
 #define API_GRAMMARS_H
@@ -21,12 +22,13 @@ struct grammars; /* opaque */
 struct grammars *grammars_new(void);
 void grammars_free(struct grammars *c); /* NULL ok */
 
-/* A reference, or NULL; counts a hit or a miss. */
+/* A reference; or NULL, then it is the caller's turn to compile, which ends
+ * with grammars_end. Counts a hit or a miss. */
 struct grammar *grammars_find(struct grammars *c,
                               const uint8_t key[GRAMMAR_KEY]);
-/* Keeps `g` (a reference of its own). */
-void grammars_keep(struct grammars *c, const uint8_t key[GRAMMAR_KEY],
-                   struct grammar *g);
+/* Keeps `g` (a reference of its own); NULL: there is none to keep. */
+void grammars_end(struct grammars *c, const uint8_t key[GRAMMAR_KEY],
+                  struct grammar *g);
 
 struct grammars_figures {
     uint64_t hits, misses;

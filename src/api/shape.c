@@ -288,10 +288,8 @@ enum st shape_open(struct shape *s, struct grammars *cache,
     if (s->g)
         return ST_OK;
     st = compile(&s->g, f, b, space, e);
-    if (st)
-        return tell(st, b, e);
-    grammars_keep(cache, key, s->g);
-    return ST_OK;
+    grammars_end(cache, key, s->g);
+    return st ? tell(st, b, e) : ST_OK;
 }
 
 void shape_release(struct shape *s)

@@ -368,6 +368,55 @@ static void broken(void)
     apit_close(&t);
 }
 
+/* --- JSON or a call ------------------------------------------------------ */
+
+#define SUM                                                                    \
+    "\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{"          \
+    "\"schema\":{\"type\":\"object\",\"properties\":{\"sum\":{\"type\":"      \
+    "\"integer\"}},\"required\":[\"sum\"],\"additionalProperties\":false}}}"
+
+/* Settled: beside tools the answer is a call or the JSON. The script only says
+ * where it begins: what the form forces is no part of it. */
+static void json_or_call(void)
+{
+    static const struct {
+        const char *script, *choice;
+        bool call;
+    } rows[] = {
+        {CALL_ADD END, "", true},
+        {"{\"sum\": 4}" END, "", false},
+        {"words, words", "", false},
+        {CALL_ADD END, ",\"tool_choice\":\"none\"", false},
+    };
+    char more[1024];
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct call c;
+        struct arena a;
+        const struct json *v, *said, *sum = NULL;
+
+        script(rows[i].script, -1, 0);
+        snprintf(more, sizeof(more), TOOLS "," SUM "%s", rows[i].choice);
+        call_do(&c, &t, chat, body(more));
+        v = json_at(call_json(&c, &a), "choices.0");
+        said = json_at(v, "message.content");
+        ok(json_str_is(json_at(v, "finish_reason"),
+                       rows[i].call ? "tool_calls" : "stop"),
+           "JSON beside tools, %zu", i);
+        if (said && said->type == JSON_STR &&
+            !json_parse(&v, &a, said->str.s, said->str.n, NULL))
+            sum = json_get(v, "sum");
+        else if (rows[i].call)
+            ok(json_str_is(json_at(v, "message.tool_calls.0.function.name"),
+                           "add") && !json_at(v, "message.tool_calls.1"),
+               "a call alone");
+        is_int(!!sum, !rows[i].call, "%s", rows[i].call ? "no JSON" : "JSON");
+        arena_release(&a);
+        call_release(&c);
+        apit_close(&t);
+    }
+}
+
 /* --- what is refused at admission ---------------------------------------- */
 
 static void refused(void)
@@ -471,6 +520,7 @@ int main(void)
     characters();
     around();
     broken();
+    json_or_call();
     refused();
     plain_text();
     return done();
