@@ -92,6 +92,13 @@ static struct schema_tester *tester_at(struct schema_read *s, const void *key,
     return &p[*at - 1];
 }
 
+/* A workshop for one tester: the schema's own is in use beside it. */
+static void small_workshop(struct gxs *w)
+{
+    gxs_init(w);
+    w->scratch = GX_MEMORY - SCHEMA_TESTER;
+}
+
 /* A grammar of one expression; NULL: it matches nothing. */
 static enum st compile(struct schema_read *s, struct gxs *w,
                        const struct gx *x, struct grammar **out,
@@ -109,6 +116,10 @@ static enum st compile(struct schema_read *s, struct gxs *w,
         st = ST_OK; /* no text matches */
     else if (st && e)
         *e = own;
+    if (!st && *out)
+        s->tester_bytes += (*out)->bytes;
+    if (s->tester_bytes > SCHEMA_TESTER)
+        return schema_nomem(e);
     return st ? st : schema_work(s, w->work / SCHEMA_STEP, e);
 }
 
@@ -158,7 +169,7 @@ static enum st scalar_tester(struct schema_read *s, const struct conj *c,
         *out = t->g;
         return ST_OK;
     }
-    gxs_init(&w);
+    small_workshop(&w);
     schema_read_init(&inner, &w, s->root);
     st = string ? schema_string(&inner, c, &x, e)
                 : schema_number(&inner, c, false, &x, e);
@@ -215,7 +226,7 @@ enum st schema_pattern_hits(struct schema_read *s, const struct json *pattern,
     if (!t)
         return schema_nomem(e);
     if (make) {
-        gxs_init(&w);
+        small_workshop(&w);
         st = schema_pattern(s, &w, pattern, &x, e);
         if (!st)
             st = compile(s, &w, x, &t->g, e);

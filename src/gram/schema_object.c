@@ -163,7 +163,7 @@ enum st schema_member_set(struct schema_read *s, const struct conj *c,
 struct prop {
     struct text name;
     bool required;
-    const struct gx *x; /* comma not included; none: it must not be there */
+    const struct gx *x; /* name and value; none: it must not be there */
 };
 
 struct object {

@@ -1,7 +1,10 @@
 /*
  * gram/schema_way.h - what the files that read the structure of a schema
- * share: schema.c, schema_words.c, schema_ref.c, schema_ids.c, schema_ways.c,
- * schema_admit.c, schema_apart.c, schema_object.c, schema_array.c.
+ * share: sets and rules (schema.c, schema_map.c), keywords (schema_words.c),
+ * references (schema_ref.c, schema_ids.c, schema_uri.c), combinations
+ * (schema_ways.c, schema_presence.c, schema_apart.c), values (schema_admit.c,
+ * schema_enum.c), objects (schema_object.c, schema_names.c) and arrays
+ * (schema_array.c).
  *
  * A place of a document is a set of schemas that all hold (struct set, as they
  * stand in the schema). Resolved, it is a list of ways: a value must be what
@@ -14,7 +17,9 @@
 #include "gram/grammar.h"
 #include "gram/schema_int.h"
 
-#define SCHEMA_ARENA (12u << 20) /* bytes of one reader, at most */
+#define SCHEMA_ARENA (8u << 20) /* bytes of one reader, at most */
+#define SCHEMA_TESTER (6u << 20) /* of all that compiles one tester, and of
+                                  * all testers together */
 #define SCHEMA_STEP 4 /* steps of construction in one of reading */
 
 /* Kinds of values. Whole numbers and others are told apart. */
@@ -121,7 +126,7 @@ struct schema_read {
                                 * same */
     size_t n_small, cap_small;
     struct schema_tester *testers;
-    size_t n_testers, cap_testers;
+    size_t n_testers, cap_testers, tester_bytes;
     const struct json **ones; /* [n_ones] oneOf arrays that must be apart */
     size_t n_ones, cap_ones, next_one;
     size_t depth;             /* of schema_ways in itself */
