@@ -1,5 +1,6 @@
 #include "api/callgram.h"
 
+#include "api/callmemo.h"
 #include "api/calltext.h"
 #include "base/ascii.h"
 #include "chat/jsontext.h"
@@ -14,6 +15,7 @@ struct callgram {
     const struct dialect *dialect;
     const char *stops[DIALECT_MARKERS_MAX + 8]; /* of texts */
     struct calltext text;
+    struct callmemo memo;
     const struct body *body;
     size_t tool; /* being read: an index of body->offered */
     struct err *e;
@@ -275,21 +277,27 @@ static const struct json *of_type(struct gxs *w, const struct json *schema,
 
 /* --- parameters one by one ------------------------------------------------ */
 
-static enum st add_json(const struct callgram *c, const struct json *schema,
+static enum st add_json(struct callgram *c, const struct json *schema,
                         const char *type, const struct gx **x)
 {
     const struct json *root = c->body->offered[c->tool].params;
     struct gxs *w = c->w;
-    const struct gx *of[4];
+    const struct gx *of[3] = {
+        form_text(c, c->form->json, type),
+        callmemo_find(&c->memo, 'j', schema),
+        form_text(c, c->form->end, ""),
+    };
     struct err said = {0};
     int rule;
-    enum st st = schema_rule(&rule, w, root, schema, &said);
+    enum st st;
 
-    if (st)
-        return of_parameters(c, st, &said);
-    of[0] = form_text(c, c->form->json, type);
-    of[1] = gx_call(w, rule, false);
-    of[2] = form_text(c, c->form->end, "");
+    if (!of[1]) {
+        st = schema_rule(&rule, w, root, schema, &said);
+        if (st)
+            return of_parameters(c, st, &said);
+        of[1] = gx_call(w, rule, false);
+        callmemo_keep(&c->memo, w, of[1]);
+    }
     *x = gx_alt(w, *x, gx_seqn(w, of, 3));
     return ST_OK;
 }
@@ -297,12 +305,16 @@ static enum st add_json(const struct callgram *c, const struct json *schema,
 static enum st add_text(struct callgram *c, const struct json *schema,
                         const struct gx **x)
 {
-    const struct gx *text;
+    const struct gx *text = callmemo_find(&c->memo, 't', schema);
     struct err said = {0};
-    enum st st = calltext(&c->text, schema, &text, &said);
+    enum st st;
 
-    if (st)
-        return of_parameters(c, st, &said);
+    if (!text) {
+        st = calltext(&c->text, schema, &text, &said);
+        if (st)
+            return of_parameters(c, st, &said);
+        callmemo_keep(&c->memo, c->w, text);
+    }
     *x = gx_alt(c->w, *x,
                 gx_seq(c->w, form_text(c, c->form->raw, ""), text));
     return ST_OK;
@@ -321,7 +333,7 @@ static const struct {
 #define N_TYPES (sizeof(types) / sizeof(types[0]))
 
 /* The form says the type of each value, so each has a way of its own. */
-static enum st typed(const struct callgram *c, const struct json *schema,
+static enum st typed(struct callgram *c, const struct json *schema,
                      unsigned kinds, const struct gx **x)
 {
     const struct json *of = schema;
@@ -392,24 +404,12 @@ static enum st value(struct callgram *c, const struct json *schema,
     return add_json(c, schema, "", x);
 }
 
-/* The rule of one parameter. */
-static enum st param(struct callgram *c, struct text key,
-                     const struct json *schema, int *rule)
-{
-    const struct gx *of[3];
-    enum st st = name(c, key, ".parameters", &of[1]);
-
-    *rule = -1;
-    if (!st)
-        st = value(c, schema, &of[2]);
-    if (st)
-        return st;
-    of[0] = form_text(c, c->form->param, "");
-    *rule = gx_rule(c->w);
-    if (*rule >= 0)
-        gx_rule_set(c->w, *rule, gx_seqn(c->w, of, 3), 0, GX_MANY);
-    return ST_OK;
-}
+/* The parameters of a function that were read. */
+struct param_list {
+    const struct gx **of; /* [n] */
+    size_t n;
+    bool counted;         /* each is a rule, and counts */
+};
 
 static bool is_required(const struct json *params, struct text key)
 {
@@ -423,24 +423,35 @@ static bool is_required(const struct json *params, struct text key)
     return false;
 }
 
+/* Keys are written out, so that those that begin alike are one way. */
 static enum st add_param(struct callgram *c, struct text key,
                          const struct json *schema, bool required,
-                         const struct gx **x)
+                         struct param_list *l)
 {
+    const struct gx *of[3], *x;
+    enum st st = name(c, key, ".parameters", &of[1]);
     int rule;
-    enum st st = param(c, key, schema, &rule);
-    const struct gx *call;
 
-    if (st || rule < 0)
+    if (!st)
+        st = value(c, schema, &of[2]);
+    if (st)
         return st;
-    call = gx_call(c->w, rule, true);
-    *x = gx_seq(c->w, *x, required ? call : gx_opt(c->w, call));
+    of[0] = form_text(c, c->form->param, "");
+    x = gx_seqn(c->w, of, 3);
+    if (l->counted) {
+        rule = gx_rule(c->w);
+        if (rule < 0)
+            return ST_OK; /* the workshop has noted it */
+        gx_rule_set(c->w, rule, x, 0, GX_MANY);
+        x = gx_call(c->w, rule, true);
+    }
+    l->of[l->n++] = required ? x : gx_opt(c->w, x);
     return ST_OK;
 }
 
 /* Required ones that are declared nowhere hold anything. */
 static enum st undeclared(struct callgram *c, const struct json *params,
-                          const struct gx **x)
+                          struct param_list *l)
 {
     static const struct json anything = {.type = JSON_BOOL, .boolean = true};
     const struct json *list = json_get(params, "required");
@@ -455,7 +466,7 @@ static enum st undeclared(struct callgram *c, const struct json *params,
             again = again || (q->type == JSON_STR && r->type == JSON_STR &&
                               text_same(q->str, r->str));
         if (r->type == JSON_STR && !again && !declared(params, r->str))
-            st = add_param(c, r->str, &anything, true, x);
+            st = add_param(c, r->str, &anything, true, l);
     }
     return st;
 }
@@ -503,38 +514,59 @@ static bool all_optional(const struct json *params)
     return !list || !list->n;
 }
 
+static size_t members(const struct json *o, const char *key)
+{
+    const struct json *v = json_get(o, key);
+
+    return v ? v->n : 0;
+}
+
+/* Between minProperties and maxProperties of them. */
+static const struct gx *count(const struct callgram *c,
+                              const struct json *params, const struct gx *x)
+{
+    uint32_t min = count_of(params, "minProperties", 0);
+    uint32_t max = count_of(params, "maxProperties", GX_MANY);
+    bool none = !min && all_optional(params);
+    int rule = gx_rule(c->w);
+
+    if (rule < 0)
+        return x; /* the workshop has noted it */
+    if (max)
+        gx_rule_set(c->w, rule, x, none ? 1 : min, max);
+    else
+        gx_rule_set(c->w, rule, gx_none(c->w), 0, GX_MANY);
+    x = gx_call(c->w, rule, false);
+    return none ? gx_opt(c->w, x) : x;
+}
+
 /* All parameters of a function, in declared order. */
 static enum st all_params(struct callgram *c, const struct json *params,
                           const struct gx **x)
 {
-    uint32_t min = count_of(params, "minProperties", 0);
-    uint32_t max = count_of(params, "maxProperties", GX_MANY);
-    const struct json *of;
+    struct param_list l = {
+        .counted = json_get(params, "minProperties") ||
+                   json_get(params, "maxProperties"),
+    };
+    const struct json *of = json_get(params, "properties");
+    size_t room = members(params, "properties") + members(params, "required");
     enum st st = check_object(c, params);
-    int rule;
 
     *x = gx_empty(c->w);
-    if (st)
+    if (st || (!room && !l.counted))
         return st;
-    of = json_get(params, "properties");
+    l.of = arena_array(&c->w->arena, room + 1, sizeof(*l.of));
+    if (!l.of)
+        return refuse(c, ST_LIMIT, ".parameters", "are too many");
     for (const struct json *p = of ? of->child : NULL; p && !st; p = p->next)
-        st = add_param(c, p->key, p, is_required(params, p->key), x);
+        st = add_param(c, p->key, p, is_required(params, p->key), &l);
     if (!st)
-        st = undeclared(c, params, x);
+        st = undeclared(c, params, &l);
     if (st)
         return st;
-    rule = gx_rule(c->w);
-    if (rule < 0)
-        return ST_OK; /* the workshop has noted it */
-    if (!min && all_optional(params))
-        min = 1; /* or nothing at all */
-    if (max)
-        gx_rule_set(c->w, rule, *x, min, max);
-    else
-        gx_rule_set(c->w, rule, gx_none(c->w), 0, GX_MANY);
-    *x = gx_call(c->w, rule, false);
-    if (!count_of(params, "minProperties", 0) && all_optional(params))
-        *x = gx_opt(c->w, *x);
+    *x = gx_seqn(c->w, l.of, l.n);
+    if (l.counted)
+        *x = count(c, params, *x);
     return ST_OK;
 }
 
@@ -562,6 +594,23 @@ static enum st arguments(struct callgram *c, const struct json *params,
     return ST_OK;
 }
 
+/* head ARGUMENTS. They stand in the answer twice, where it may have several
+ * calls; as a rule they are made once. */
+static const struct gx *call_of(const struct callgram *c,
+                                const struct gx *const of[2])
+{
+    const struct gx *x = gx_seqn(c->w, of, 2);
+    int rule;
+
+    if (!c->form->param || !*c->form->head)
+        return x; /* may be empty */
+    rule = gx_rule(c->w);
+    if (rule < 0)
+        return x;
+    gx_rule_set(c->w, rule, x, 0, GX_MANY);
+    return gx_call(c->w, rule, false);
+}
+
 /* NAME head ARGUMENTS of any function that may be called. */
 static enum st functions(struct callgram *c, const struct gx **x)
 {
@@ -582,7 +631,7 @@ static enum st functions(struct callgram *c, const struct gx **x)
             st = arguments(c, t->params, &of[2]);
         if (st)
             return st;
-        *x = gx_alt(c->w, *x, gx_seqn(c->w, of, 3));
+        *x = gx_alt(c->w, *x, gx_seq(c->w, of[0], call_of(c, of + 1)));
     }
     return ST_OK;
 }
@@ -639,9 +688,11 @@ enum st callgram_rule(int *rule, struct gxs *w, const struct format *f,
     if (!c.form)
         return err_set(e, ST_INVALID, "tool_choice",
                        "the chat format in use has no form of calls");
+    callmemo_init(&c.memo);
     if (c.form->param)
         take_stops(&c);
     st = functions(&c, &x);
+    callmemo_release(&c.memo);
     if (st)
         return st;
     *rule = gx_rule(w);

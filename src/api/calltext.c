@@ -1,7 +1,6 @@
 #include "api/calltext.h"
 
 #include "base/ascii.h"
-#include "base/utf8.h"
 #include "gram/regex.h"
 #include "gram/schema.h"
 #include <math.h>
@@ -104,24 +103,50 @@ static enum st read_format(struct gxs *w, const struct json *schema,
     return ST_OK;
 }
 
-/* One of the strings of a list, or the one that there is. */
-static void one_of(struct gxs *w, const struct json *v, bool list,
-                   struct restricts *r)
+static size_t characters(struct text t)
 {
-    const struct gx *x = gx_none(w);
+    size_t n = 0;
 
-    for (const struct json *c = list ? v->child : v; c;
-         c = list ? c->next : NULL)
-        if (c->type == JSON_STR)
-            x = gx_alt(w, x, gx_bytes(w, c->str.s, c->str.n));
-    both(w, r, x);
+    for (size_t i = 0; i < t.n; i++)
+        n += (t.s[i] & 0xc0) != 0x80;
+    return n;
+}
+
+/* Can it be written and is it read as it is? */
+static bool writable(const struct calltext *c, struct text t,
+                     const struct restricts *r)
+{
+    size_t n = characters(t);
+
+    if (n < r->min || n > r->max)
+        return false;
+    for (size_t i = 0; i < c->n_stops; i++)
+        if (t.n && memmem(t.s, t.n, c->stops[i], strlen(c->stops[i])))
+            return false;
+    return !c->trims || !t.n ||
+           (!ascii_space(t.s[0]) && !ascii_space(t.s[t.n - 1]));
+}
+
+/* One of the strings of enum that const does not exclude. */
+static const struct gx *one_of(const struct calltext *c,
+                               const struct json *schema,
+                               const struct restricts *r)
+{
+    const struct json *list = json_get(schema, "enum");
+    const struct json *one = json_get(schema, "const");
+    const struct gx *x = gx_none(c->w);
+
+    for (const struct json *v = list ? list->child : one; v;
+         v = list ? v->next : NULL)
+        if (v->type == JSON_STR && writable(c, v->str, r) &&
+            (!one || (one->type == JSON_STR && text_same(one->str, v->str))))
+            x = gx_alt(c->w, x, gx_bytes(c->w, v->str.s, v->str.n));
+    return x;
 }
 
 static enum st read_schema(struct gxs *w, const struct json *schema,
                            struct restricts *r, struct err *e)
 {
-    const struct json *list = json_get(schema, "enum");
-    const struct json *constant = json_get(schema, "const");
     enum st st = read_count(schema, "minLength", &r->min, e);
 
     if (!st)
@@ -130,10 +155,6 @@ static enum st read_schema(struct gxs *w, const struct json *schema,
         st = read_pattern(w, schema, r, e);
     if (!st)
         st = read_format(w, schema, r, e);
-    if (!st && list && list->type == JSON_ARR)
-        one_of(w, list, true, r);
-    if (!st && constant)
-        one_of(w, constant, false, r);
     return st;
 }
 
@@ -179,6 +200,13 @@ enum st calltext(struct calltext *c, const struct json *schema,
     *out = gx_none(w);
     if (st || r.min > r.max)
         return st;
+    if (json_get(schema, "enum") || json_get(schema, "const")) {
+        x = one_of(c, schema, &r);
+        if (r.x)
+            x = gx_both(w, r.x, x);
+        *out = gx_seq(w, x, c->end);
+        return ST_OK;
+    }
     if (!r.x && !counted) {
         if (c->any < 0)
             c->any = new_rule(w, gx_seq(w, free_text(c), c->end), 0, GX_MANY);

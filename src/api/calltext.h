@@ -10,9 +10,9 @@
 #include "json/read.h"
 
 /*
- * The call of a rule for the texts that `schema`, read as a schema of strings
+ * The texts that `schema`, read as a schema of strings
  * (its type, enum, const, pattern, format and lengths; see tool_is_text),
- * allows, with `end` behind them.
+ * allows, with `end` behind them; what is large is the call of a rule.
  *   stops  [n_stops] texts that none of them contains
  *   trims  blanks at the ends are not part of the text that is read
  *   *any   the rule of any text, shared: -1 at first

@@ -19,6 +19,7 @@ libp_api_a_SOURCES = \
 	src/api/guides.c src/api/guides.h \
 	src/api/callgram.c src/api/callgram.h \
 	src/api/calltext.c src/api/calltext.h \
+	src/api/callmemo.c src/api/callmemo.h \
 	src/api/shape.c src/api/shape.h \
 	src/api/grammars.c src/api/grammars.h \
 	src/api/lexicon.c src/api/lexicon.h \

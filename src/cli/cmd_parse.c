@@ -209,6 +209,8 @@ static enum st read_tools(struct parse *p, struct err *e)
         p->parallel = body.chat.parallel_calls;
         if (body.n_offered)
             p->tools = tools_new(body.offered, body.n_offered);
+        if (p->tools && body.chat.tool_choice >= TOOLS_REQUIRED)
+            tools_forced(p->tools);
         if (body.n_offered && !p->tools)
             st = err_set(e, ST_NOMEM, p->tools_file, "no memory for it");
     }

@@ -31,6 +31,8 @@ struct gxs { /* the workshop */
     size_t n_rules, cap_rules;
     uint64_t work;             /* steps of construction so far: see budget */
     size_t scratch;            /* bytes in use besides the arena */
+    struct schema_shared *schemas; /* of schema.c: what all schemas of this
+                                * workshop share; in the arena */
     struct err err;            /* the first failure; st ST_OK: none */
 };
 

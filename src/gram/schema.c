@@ -18,7 +18,13 @@ void schema_read_init(struct schema_read *s, struct gxs *w,
 {
     *s = (struct schema_read){.w = w, .root = root};
     arena_init(&s->arena, SCHEMA_ARENA);
-    schema_shared_init(&s->shared);
+    if (!w->schemas) {
+        w->schemas = arena_alloc(&w->arena, sizeof(*w->schemas));
+        if (w->schemas)
+            schema_shared_init(w->schemas);
+    }
+    if (!w->schemas)
+        schema_shared_init(&s->shared);
 }
 
 void schema_read_release(struct schema_read *s)
@@ -35,7 +41,7 @@ struct gxs *schema_workshop(struct schema_read *s)
 
 struct schema_shared *schema_shared(struct schema_read *s)
 {
-    return &s->shared;
+    return s->w->schemas ? s->w->schemas : &s->shared;
 }
 
 static enum st failed(struct schema_read *s, struct err *e)

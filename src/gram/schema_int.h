@@ -33,8 +33,8 @@ enum st schema_value(struct schema_read *s, const struct conj *c, bool counts,
                      const struct gx **out, struct err *e) MUST_CHECK;
 
 /*
- * What many places of one schema share, made when first needed. schema.c
- * keeps it.
+ * What many places of the schemas of one workshop share, made when first
+ * needed. schema.c keeps it.
  */
 #define SCHEMA_FORMATS 24
 struct schema_shared {

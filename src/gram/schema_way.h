@@ -114,7 +114,7 @@ struct schema_read {
     struct gxs *w;
     const struct json *root; /* NULL: there is none */
     struct arena arena;
-    struct schema_shared shared;
+    struct schema_shared shared; /* where the workshop has no room for it */
     struct schema_map rules, known_at, tester_at, small_at, member_at;
     const struct json **members; /* [n_members] of large `properties` */
     size_t n_members, cap_members;

@@ -99,7 +99,7 @@ struct req {
     struct body body;
     struct gxs w;
     struct grammar *g;
-    struct grammar *args[16]; /* of each tool */
+    struct grammar *args[16]; /* of each of the first tools */
     struct tools *tools;
 };
 
@@ -127,7 +127,8 @@ static inline struct grammar *schema_grammar(const struct json *params)
     return g;
 }
 
-static inline bool open_req(struct req *q, const struct format *f, const char *more)
+static inline bool open_req(struct req *q, const struct format *f,
+                            const char *more)
 {
     struct buf b;
     int rule;
@@ -149,7 +150,7 @@ static inline bool open_req(struct req *q, const struct format *f, const char *m
         return false;
     q->tools = tools_new(q->body.offered, q->body.n_offered);
     tools_forced(q->tools);
-    for (size_t i = 0; i < q->body.n_offered; i++)
+    for (size_t i = 0; i < q->body.n_offered && i < 16; i++)
         q->args[i] = schema_grammar(q->body.offered[i].params);
     return true;
 }

@@ -320,6 +320,81 @@ static void test_json(void)
     format_free(f);
 }
 
+/* Agents offer many tools, and tools many parameters. */
+static void test_many(void)
+{
+    static const char *const forms[] = {"qwen/1", "glm", "dsml", "xtml",
+                                        "qwen/0"};
+
+    for (size_t k = 0; k < sizeof(forms) / sizeof(forms[0]); k++) {
+        struct format *f = bare(forms[k], NULL);
+        struct buf b;
+        struct req q;
+
+        buf_init(&b, BUF_ANSWER);
+        buf_puts(&b, "\"tool_choice\":\"required\",\"tools\":[");
+        for (int i = 0; i < 128; i++)
+            buf_printf(&b, "%s" TOOL("mcp__a_server__tool_%d",
+                "{\"type\":\"object\",\"properties\":{"
+                "\"path\":{\"type\":\"string\",\"description\":\"d\"},"
+                "\"deep\":{\"type\":\"array\",\"items\":{\"type\":"
+                "\"object\",\"properties\":{\"a\":{\"type\":\"string\"}}}},"
+                "\"when\":{\"type\":\"string\",\"format\":\"date-time\"},"
+                "\"mode\":{\"enum\":[\"fast\",\"slow\"]},"
+                "\"opt\":{\"anyOf\":[{\"type\":\"string\"},"
+                "{\"type\":\"null\"}]}},\"required\":[\"path\"]}"),
+                i ? "," : "", i);
+        buf_puts(&b, "]");
+        ok(open_req(&q, f, b.p), "%s: 128 tools: %s", forms[k], err.text);
+        close_req(&q);
+        buf_clear(&b);
+        buf_puts(&b, "\"tool_choice\":\"required\",\"tools\":[" "{\"type\":"
+                     "\"function\",\"function\":{\"name\":\"f\","
+                     "\"parameters\":{\"type\":\"object\",\"properties\":{");
+        for (int i = 0; i < 60; i++)
+            buf_printf(&b, "%s\"key_%d\":{\"type\":\"integer\"}",
+                       i ? "," : "", i);
+        buf_puts(&b, "}}}}]");
+        ok(open_req(&q, f, b.p), "%s: 60 parameters: %s", forms[k], err.text);
+        if (k == 0)
+            ok(accepts(&q, F("f", P("key_0", "1") P("key_59", "2"))) &&
+                   accepts(&q, F("f", "")),
+               "any of them can be left out");
+        close_req(&q);
+        buf_release(&b);
+        format_free(f);
+    }
+}
+
+static void test_counts(void)
+{
+    struct format *f = bare("qwen/1", NULL);
+    struct req q;
+
+#define COUNTED(bounds)                                                        \
+    "\"tool_choice\":\"required\",\"tools\":[" TOOL("f", "{\"type\":"            \
+    "\"object\",\"properties\":{\"a\":{\"type\":\"null\"},\"b\":{\"type\":"      \
+    "\"null\"},\"c\":{\"type\":\"null\"}}," bounds "}") "]"
+#define A P("a", "null")
+#define B P("b", "null")
+#define C P("c", "null")
+    ok(open_req(&q, f, COUNTED("\"minProperties\":1,\"maxProperties\":2")) &&
+           !begins(&q, F("f", "")) && accepts(&q, F("f", B)) &&
+           accepts(&q, F("f", A C)) && !begins(&q, F("f", A B C)),
+       "minProperties and maxProperties");
+    close_req(&q);
+    ok(open_req(&q, f, COUNTED("\"maxProperties\":0")) &&
+           accepts(&q, F("f", "")) && !begins(&q, F("f", A)),
+       "maxProperties 0");
+    close_req(&q);
+    ok(open_req(&q, f, COUNTED("\"required\":[\"z\",\"a\"]")) &&
+           accepts(&q, F("f", A B P("z", "{\"any\": 1}"))) &&
+           !begins(&q, "<tool_call>\n<function=f>\n" A "</function"),
+       "a required parameter that is declared nowhere comes last");
+    close_req(&q);
+    format_free(f);
+}
+
 /* --- what cannot be ------------------------------------------------------- */
 
 static void refused(const char *form, const char *more, const char *where,
@@ -369,6 +444,8 @@ int main(void)
 {
     test_xml();
     test_json();
+    test_many();
+    test_counts();
     test_refused();
     toy_open(&toy, specials, NULL, 0);
     for (size_t i = 0; call_dialects[i]; i++) {
