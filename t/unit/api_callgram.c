@@ -431,7 +431,7 @@ static void test_refused(void)
                                         "\"pattern\":\"(\"}") "}")),
             "tools[0].function.parameters", "pattern", "a broken pattern");
     refused("qwen/1", ASK(TOOL("a", OBJ("\"s\":{\"type\":\"string\","
-                                        "\"format\":\"iri\"}") "}")),
+                                        "\"format\":\"idn-email\"}") "}")),
             "tools[0].function.parameters", "format", "a format");
     refused("qwen/0", ASK(TOOL("b", "{}") ","
                           TOOL("a", OBJ("\"l\":{\"type\":\"array\","
