@@ -419,10 +419,12 @@ static void on_end(void *state, bool ended, struct dialect_out *o)
 {
     struct xtml_reply *x = state;
 
-    (void)ended;
     if (x->done)
         return;
-    if (x->header_of >= 0) { /* cut off: it was text, for all we know */
+    /* An answer with a form may end with the marker that begins to close its
+     * element. Cut off elsewhere, it was text, for all we know. */
+    if (x->header_of >= 0 &&
+        !(ended && x->header_of == M_CLOSE && !x->header.n)) {
         const char *m = markers[x->header_of];
 
         route(x, m, strlen(m), o);

@@ -7,6 +7,7 @@
 #include "api/guides.h"
 #include "chat/format_int.h"
 #include "chat/jinja_format.h"
+#include "chat/reply.h"
 #include "t/lib/tap.h"
 #include "t/lib/toy_tok.h"
 
@@ -395,6 +396,24 @@ static void openings(void)
     close_asked(&a);
 }
 
+/* A reader of the form gets what was allowed, without the end. */
+static void read_back(int32_t text, int32_t close)
+{
+    const struct reply_config c = {.tok = toy.tok, .format = xtml};
+    struct reply *r = reply_new(&c);
+    struct buf thought, said;
+
+    buf_init(&thought, BUF_EVENT);
+    buf_init(&said, BUF_EVENT);
+    reply_feed(r, text, &thought, &said);
+    reply_feed(r, close, &thought, &said);
+    reply_end(r, true, &thought, &said);
+    ok(!thought.n && text_is(buf_text(&said), "a"), "and is not read");
+    reply_free(r);
+    buf_release(&thought);
+    buf_release(&said);
+}
+
 /* What a form of elements may end with where more could come. */
 static void elements(void)
 {
@@ -418,6 +437,7 @@ static void elements(void)
     is_int(guide_accept(a.guide, a.state, id_of("<|close|>")), GUIDE_STOP,
            "ends it");
     close_asked(&a);
+    read_back(id_of("a"), id_of("<|close|>"));
     lexicons_free(kept.lexicons);
     kept.lexicons = lexicons_new();
     model = of_toy;
