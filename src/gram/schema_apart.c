@@ -83,38 +83,28 @@ static bool numbers_apart(const struct conj *a, const struct conj *b)
     return below(&x, &y) || below(&y, &x);
 }
 
-static enum st bounds(struct schema_read *s, const struct conj *c,
-                      const char *min, const char *max, uint32_t *lo,
-                      uint32_t *hi, struct err *e)
+static void bounds(const struct conj *c, const char *min, const char *max,
+                   uint32_t *lo, uint32_t *hi)
 {
-    enum st st = ST_OK;
-
     *lo = 0;
     *hi = GX_MANY;
-    for (size_t i = 0; !st && i < c->n; i++) {
-        uint32_t a = 0, b = GX_MANY;
+    for (size_t i = 0; i < c->n; i++) {
+        uint32_t a = schema_count(c->of[i], min, 0);
+        uint32_t b = schema_count(c->of[i], max, GX_MANY);
 
-        st = schema_count(s, c->of[i], min, &a, e);
-        if (!st)
-            st = schema_count(s, c->of[i], max, &b, e);
         *lo = a > *lo ? a : *lo;
         *hi = b < *hi ? b : *hi;
     }
-    return st;
 }
 
-static enum st sizes_apart(struct schema_read *s, const struct conj *a,
-                           const struct conj *b, const char *min,
-                           const char *max, bool *apart, struct err *e)
+static bool sizes_apart(const struct conj *a, const struct conj *b,
+                        const char *min, const char *max)
 {
     uint32_t alo, ahi, blo, bhi;
-    enum st st = bounds(s, a, min, max, &alo, &ahi, e);
 
-    if (!st)
-        st = bounds(s, b, min, max, &blo, &bhi, e);
-    if (!st)
-        *apart = ahi < blo || bhi < alo;
-    return st;
+    bounds(a, min, max, &alo, &ahi);
+    bounds(b, min, max, &blo, &bhi);
+    return ahi < blo || bhi < alo;
 }
 
 /* By patterns and formats that no text has both of. */
@@ -166,12 +156,10 @@ static enum st items_apart(struct schema_read *s, const struct conj *a,
                            struct err *e)
 {
     uint32_t alo, blo, hi, n;
-    enum st st = bounds(s, a, "minItems", "maxItems", &alo, &hi, e);
+    enum st st = ST_OK;
 
-    if (!st)
-        st = bounds(s, b, "minItems", "maxItems", &blo, &hi, e);
-    if (st)
-        return st;
+    bounds(a, "minItems", "maxItems", &alo, &hi);
+    bounds(b, "minItems", "maxItems", &blo, &hi);
     n = alo > blo ? alo : blo;
     for (size_t i = 0; !st && !*apart && i < n && i < 8; i++) {
         struct set x = {.n = 0}, y = {.n = 0};
@@ -190,23 +178,23 @@ static enum st kind_apart(struct schema_read *s, const struct conj *a,
                           const struct conj *b, unsigned kind, size_t depth,
                           bool *apart, struct err *e)
 {
-    enum st st;
+    enum st st = ST_OK;
 
     *apart = false;
     if (kind & (KIND_INT | KIND_FRAC))
         *apart = numbers_apart(a, b);
     if (kind == KIND_STR) {
-        st = sizes_apart(s, a, b, "minLength", "maxLength", apart, e);
-        return st || *apart ? st : texts_apart(s, a, b, apart, e);
+        *apart = sizes_apart(a, b, "minLength", "maxLength");
+        return *apart ? ST_OK : texts_apart(s, a, b, apart, e);
     }
     if (kind == KIND_ARR) {
-        st = sizes_apart(s, a, b, "minItems", "maxItems", apart, e);
-        return st || *apart ? st : items_apart(s, a, b, depth, apart, e);
+        *apart = sizes_apart(a, b, "minItems", "maxItems");
+        return *apart ? ST_OK : items_apart(s, a, b, depth, apart, e);
     }
     if (kind != KIND_OBJ)
         return ST_OK;
-    st = sizes_apart(s, a, b, "minProperties", "maxProperties", apart, e);
-    if (!st && !*apart)
+    *apart = sizes_apart(a, b, "minProperties", "maxProperties");
+    if (!*apart)
         st = required_apart(s, a, b, depth, apart, e);
     return st || *apart ? st : required_apart(s, b, a, depth, apart, e);
 }

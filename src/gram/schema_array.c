@@ -57,17 +57,13 @@ enum st schema_item_set(struct schema_read *s, const struct conj *c, size_t at,
 enum st schema_contains(struct schema_read *s, const struct conj *c,
                         const struct json **of, uint32_t *n, struct err *e)
 {
-    enum st st = ST_OK;
-
     *of = NULL;
     *n = 0;
-    for (size_t i = 0; !st && i < c->n; i++) {
+    for (size_t i = 0; i < c->n; i++) {
         const struct json *contains = json_get(c->of[i], "contains");
-        uint32_t min = 1;
+        uint32_t min = schema_count(c->of[i], "minContains", 1);
 
-        if (contains)
-            st = schema_count(s, c->of[i], "minContains", &min, e);
-        if (st || !contains || !min)
+        if (!contains || !min)
             continue;
         if (*of || min > MATCHES_MAX)
             return schema_refuse(s, ST_UNSUPPORTED, c->of[i], "contains", e,
@@ -76,7 +72,7 @@ enum st schema_contains(struct schema_read *s, const struct conj *c,
         *of = contains;
         *n = min;
     }
-    return st;
+    return ST_OK;
 }
 
 struct array {
@@ -92,24 +88,19 @@ struct array {
     uint32_t matches;
 };
 
-static enum st read_bounds(struct array *a, struct err *e)
+static void read_bounds(struct array *a)
 {
-    enum st st = ST_OK;
-
-    for (size_t i = 0; !st && i < a->c->n; i++) {
+    for (size_t i = 0; i < a->c->n; i++) {
         const struct json *node = a->c->of[i];
         const struct json *prefix = json_get(node, "prefixItems");
-        uint32_t min = 0, max = GX_MANY;
+        uint32_t min = schema_count(node, "minItems", 0);
+        uint32_t max = schema_count(node, "maxItems", GX_MANY);
 
-        st = schema_count(a->s, node, "minItems", &min, e);
-        if (!st)
-            st = schema_count(a->s, node, "maxItems", &max, e);
         a->min = min > a->min ? min : a->min;
         a->max = max < a->max ? max : a->max;
         if (prefix && prefix->n > a->prefix)
             a->prefix = prefix->n;
     }
-    return st;
 }
 
 /* Sets of the items, one per place; a place where nothing may be ends the
@@ -270,11 +261,11 @@ enum st schema_array(struct schema_read *s, const struct conj *c,
     struct array a = {.s = s, .c = c, .max = GX_MANY};
     const struct gx *x = NULL;
     int rule;
-    enum st st = read_bounds(&a, e);
+    enum st st;
 
     *out = gx_none(w);
-    if (!st)
-        st = read_items(&a, e);
+    read_bounds(&a);
+    st = read_items(&a, e);
     if (st || a.min > a.max)
         return st;
     a.n = places(&a);

@@ -55,10 +55,9 @@ enum st schema_string(struct schema_read *s, const struct conj *c,
 const struct gx *schema_free_string(struct gxs *w);
 const struct gx *schema_free_number(struct gxs *w);
 /* What a keyword of `node` counts (minLength, maxItems, ...): 2 and 2.0, cut
- * to GX_MANY. *out stays when it is absent. ST_INVALID by path. */
-enum st schema_count(struct schema_read *s, const struct json *node,
-                     const char *keyword, uint32_t *out, struct err *e)
-    MUST_CHECK;
+ * to GX_MANY; `absent` when it is not there. */
+uint32_t schema_count(const struct json *node, const char *keyword,
+                      uint32_t absent);
 /* The text that a format allows, written in GX_JSON, without quotes.
  * schema_format.c. *out NULL: a word that is no format of JSON Schema and
  * restricts nothing. */

@@ -22,13 +22,11 @@ static enum st lengths(struct schema_read *s, const struct json *node,
                        const struct gx **x, struct err *e)
 {
     struct charset any;
-    uint32_t min = 0, max = GX_MANY;
-    enum st st = schema_count(s, node, "minLength", &min, e);
+    uint32_t min = schema_count(node, "minLength", 0);
+    uint32_t max = schema_count(node, "maxLength", GX_MANY);
 
-    if (!st)
-        st = schema_count(s, node, "maxLength", &max, e);
-    if (st || (!min && max == GX_MANY))
-        return st;
+    if (!min && max == GX_MANY)
+        return ST_OK;
     if (min > LENGTH_MAX || (max > LENGTH_MAX && max != GX_MANY))
         return schema_refuse(s, ST_UNSUPPORTED, node,
                              max == GX_MANY ? "minLength" : "maxLength", e,

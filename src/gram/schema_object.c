@@ -206,14 +206,11 @@ static enum st read_names(struct object *o, struct err *e)
     for (size_t i = 0; !st && i < o->c->n; i++) {
         const struct json *node = o->c->of[i];
         const struct json *p = json_get(node, "properties");
-        uint32_t min = 0, max = GX_MANY;
+        uint32_t min = schema_count(node, "minProperties", 0);
+        uint32_t max = schema_count(node, "maxProperties", GX_MANY);
 
         for (p = p ? p->child : NULL; !st && p; p = p->next)
             st = add_prop(o, p->key, false, e);
-        if (!st)
-            st = schema_count(o->s, node, "minProperties", &min, e);
-        if (!st)
-            st = schema_count(o->s, node, "maxProperties", &max, e);
         o->min = min > o->min ? min : o->min;
         o->max = max < o->max ? max : o->max;
     }

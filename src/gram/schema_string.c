@@ -88,16 +88,14 @@ static const struct gx *shared_call(struct gxs *w, int *rule,
     return gx_call(w, *rule, false);
 }
 
-enum st schema_count(struct schema_read *s, const struct json *node,
-                     const char *keyword, uint32_t *out, struct err *e)
+uint32_t schema_count(const struct json *node, const char *keyword,
+                      uint32_t absent)
 {
     const struct json *v = json_get(node, keyword);
 
-    (void)s; /* schema_check has looked at what it is */
-    (void)e;
-    if (v)
-        *out = v->d < GX_MANY ? (uint32_t)v->d : GX_MANY;
-    return ST_OK;
+    if (!v)
+        return absent;
+    return v->d < GX_MANY ? (uint32_t)v->d : GX_MANY;
 }
 
 struct string {
@@ -154,20 +152,15 @@ static enum st read_format(struct schema_read *s, const struct json *node,
 static enum st read_node(struct schema_read *s, const struct json *node,
                          struct string *str, struct err *e)
 {
-    uint32_t min = 0, max = GX_MANY;
+    uint32_t min = schema_count(node, "minLength", 0);
+    uint32_t max = schema_count(node, "maxLength", GX_MANY);
     enum st st = read_pattern(s, node, str, e);
 
-    if (!st)
-        st = read_format(s, node, str, e);
-    if (!st)
-        st = schema_count(s, node, "minLength", &min, e);
-    if (!st)
-        st = schema_count(s, node, "maxLength", &max, e);
     if (min > str->min)
         str->min = min;
     if (max < str->max)
         str->max = max;
-    return st;
+    return st ? st : read_format(s, node, str, e);
 }
 
 enum st schema_string(struct schema_read *s, const struct conj *c,
