@@ -18,7 +18,9 @@
 #define DEEP(s) {"<" BAR "tool" LOW s BAR ">", TOK_CONTROL}
 
 static const struct toy_special specials[] = {
-    {"<|im_end|>", TOK_CONTROL}, {"<tool_call>", TOK_USER}, {"</tool_call>", TOK_USER},
+    {"<|im_end|>", TOK_CONTROL},
+    {"<think>", TOK_USER}, {"</think>", TOK_USER},
+    {"<tool_call>", TOK_USER}, {"</tool_call>", TOK_USER},
     {"<arg_key>", TOK_USER}, {"</arg_key>", TOK_USER},
     {"<arg_value>", TOK_USER}, {"</arg_value>", TOK_USER},
     {"[TOOL_CALLS]", TOK_CONTROL}, {"[ARGS]", TOK_CONTROL},

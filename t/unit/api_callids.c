@@ -7,6 +7,7 @@
  * chat/reply.h).
  */
 #include "api/guide_grammar.h"
+#include "api/guides.h"
 #include "api/shape.h"
 #include "chat/reply.h"
 #include "t/lib/callforms.h"
@@ -27,6 +28,8 @@ struct idwalk {
     struct guide *g;
     void *state;
     struct catalog_model model;
+    struct guides guides;      /* behind a reasoning */
+    bool thinks;
     int32_t ids[IDS_MAX];
     size_t n;
 };
@@ -53,6 +56,19 @@ static int32_t pick(const struct idwalk *w, const uint32_t *mask, size_t n_ids)
     return list[rnd((uint32_t)(few ? few : n))];
 }
 
+/* A reasoning, anything at all, and its close. */
+static void think(struct idwalk *w)
+{
+    const struct ids *close = &w->guides.close;
+
+    for (int i = 0; i < 9; i++)
+        w->ids[w->n++] = toy_id(&toy, "{\"x<\n ab}" + i, 1);
+    for (size_t i = 0; i < close->n; i++)
+        w->ids[w->n++] = close->p[i];
+    for (size_t i = 0; i < w->n; i++)
+        BUG_ON(guide_accept(w->g, w->state, w->ids[i]) == GUIDE_STOP);
+}
+
 /* Ids as an engine commits them; false: no end. */
 static bool walk(struct idwalk *w)
 {
@@ -63,6 +79,8 @@ static bool walk(struct idwalk *w)
 
     w->n = 0;
     guide_init(w->g, w->state);
+    if (w->thinks)
+        think(w);
     while (w->n < IDS_MAX && next == GUIDE_GO && !ended) {
         int32_t id;
 
@@ -75,8 +93,7 @@ static bool walk(struct idwalk *w)
         }
         if (id < 0)
             break;
-        for (size_t i = 0; i < w->l->n_ends; i++)
-            ended = ended || w->l->ends[i] == id;
+        ended = id == w->model.stop_ids[0];
         w->ids[w->n++] = id;
         next = guide_accept(w->g, w->state, id);
     }
@@ -89,8 +106,8 @@ static bool is_read(struct idwalk *w, const struct format *f, size_t most,
 {
     const struct reply_config c = {
         .tok = toy.tok, .format = f, .tools = w->q.tools,
-        .parallel_calls = true, .stop_ids = w->l->ends,
-        .n_stop_ids = w->l->n_ends,
+        .parallel_calls = true, .stop_ids = w->model.stop_ids,
+        .n_stop_ids = 1, .think_open = w->thinks,
     };
     struct reply *r = reply_new(&c);
     struct buf reasoning, content, text;
@@ -106,7 +123,7 @@ static bool is_read(struct idwalk *w, const struct format *f, size_t most,
     reply_end(r, true, &reasoning, &content);
     list = reply_calls(r);
     fine = list->shown >= 1 && list->shown <= most && !content.n &&
-           !reasoning.n;
+           !reasoning.n == !w->thinks;
     for (size_t k = 0; k < list->n; k++)
         fine = fine && (list->p[k]->withdrawn || call_fits(&w->q, list->p[k]));
     *calls += list->shown;
@@ -160,6 +177,73 @@ static void walks(const struct format *f, const char *more, size_t most,
     close_req(&w.q);
 }
 
+/* The same behind a reasoning that the prompt opened, by all guides of a
+ * request. */
+static void thinks(struct format *f, const char *what)
+{
+    static struct idwalk w;
+    const struct api_config config = {.answer_reserve = 0};
+    struct guides_kept kept = {
+        .lexicons = lexicons_new(), .grammars = grammars_new(),
+    };
+    int32_t end = toy_id(&toy, "<|im_end|>", 10);
+    struct ids prompt;
+    struct run r;
+    size_t ended = 0, calls = 0;
+    bool fine = true;
+
+    w.model = (struct catalog_model){
+        .tok = toy.tok, .format = f, .stop_ids = &end, .n_stop = 1,
+    };
+    r = (struct run){.model = &w.model, .format = f, .think_open = true};
+    ids_init(&prompt, 8);
+    BUG_ON(!open_req(&w.q, f, "\"tool_choice\":\"required\",\"tools\":[" PLAIN
+                              "]"));
+    w.q.body.chat.think = THINK_ON;
+    w.thinks = true;
+    if (guides_open(&w.guides, &r, &config, &kept, &w.q.body, &err) ||
+        guides_make(&w.guides, &w.g, &prompt, 2000, &err) ||
+        lexicons_get(kept.lexicons, &w.model, &w.l, &err)) {
+        printf("Bail out! %s: %s: %s\n", what, err.where, err.text);
+        exit(1);
+    }
+    w.state = mem_zalloc(guide_state_bytes(w.g));
+    for (int i = 0; i < WALKS && fine; i++)
+        if (walk(&w)) {
+            ended++;
+            fine = is_read(&w, f, 1, &calls);
+        }
+    ok(fine && ended, "%s, behind a reasoning: %zu walks, %zu calls", what,
+       ended, calls);
+    free(w.state);
+    guide_free(w.g);
+    guides_release(&w.guides);
+    lexicon_unref(w.l);
+    close_req(&w.q);
+    ids_release(&prompt);
+    grammars_free(kept.grammars);
+    lexicons_free(kept.lexicons);
+}
+
+static void test_thinks(void)
+{
+    static const char *const names[] = {
+        "Qwen-Qwen3-0.6B", "GLM-4.6", "deepseek-ai-DeepSeek-V4", "MiMo-VL",
+        "StepFun3.5-Flash",
+    };
+    struct format *f = NULL;
+
+    BUG_ON(format_xtml(&f, toy.tok, &err));
+    thinks(f, "xtml");
+    format_free(f);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        f = template(names[i], toy.tok);
+        if (format_caps(f)->think)
+            thinks(f, names[i]);
+        format_free(f);
+    }
+}
+
 static void test_form(const char *name, bool is_template)
 {
     struct format *f = is_template ? template(name, toy.tok)
@@ -184,6 +268,7 @@ int main(void)
         test_form(call_dialects[i], false);
     for (size_t i = 0; call_templates[i]; i++)
         test_form(call_templates[i], true);
+    test_thinks();
     toy_close(&toy);
     return done();
 }
