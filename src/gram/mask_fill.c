@@ -14,13 +14,22 @@ struct known_plain {
     struct plain plain;
 };
 
-/* What is left behind so many bytes of the branch. */
+/*
+ * What is left behind so many bytes of the branch. Ways that are at one place
+ * of a rule, with other calls open around it, go on alike while they stay in
+ * it: one head goes for all of them. Its depth is the largest of theirs.
+ */
 struct level {
-    struct walk_way one; /* n == 1 */
-    uint32_t n;
-    size_t first;        /* n > 1: in `ways` */
+    struct walk_way one; /* the head when there is one; n == 1: the way */
+    uint32_t n_heads, n;
+    size_t first;        /* n > 1: in `ways`; each says which head it has, and
+                          * what is open around that */
+    size_t heads;        /* n_heads > 1: in `ways` too; DEAD ones are left */
+    size_t top;          /* of `ways`, what is in use */
     size_t n_nodes;
 };
+
+#define DEAD UINT32_MAX
 
 /* The same where one way can only stay in its rule: at that state, else as at
  * the level `base`. One word that is copied, not a level. */
@@ -39,7 +48,8 @@ struct fill {
     struct level *levels;       /* [v->longest + 1] owned */
     struct quick *quick;        /* the same */
     struct rows rows;
-    uint32_t seen[SEEN], look;  /* step_many: hashes of states of its outcome */
+    uint32_t seen[SEEN], look;  /* step_heads: hashes of where they are */
+    uint16_t twin[GRAM_FRAMES_MAX]; /* frames whose counters went as one */
     struct known_plain *plains; /* [PLAINS] owned */
 };
 
@@ -75,7 +85,8 @@ void fill_free(struct fill *f)
     free(f);
 }
 
-/* Room for one more step, and for its ways behind `ways[0..at)`. */
+/* Room for one more step, and for ways, heads and outcome behind
+ * `ways[0..at)`. */
 static bool make_room(struct fill *f, size_t at)
 {
     size_t need = f->walk.n_nodes + GRAM_FRAMES_MAX + WALK_CALLS_MAX;
@@ -88,7 +99,7 @@ static bool make_room(struct fill *f, size_t at)
         f->cap_nodes = 2 * need;
     }
     f->walk.nodes = f->nodes;
-    need = at + GRAM_WAYS_MAX;
+    need = at + 3 * GRAM_WAYS_MAX;
     if (need > f->cap_ways) {
         struct walk_way *p = realloc(f->ways, 2 * need * sizeof(*p));
         if (!p)
@@ -111,7 +122,7 @@ static void begin_level(struct fill *f, size_t d)
     const struct level *at = &f->levels[d];
 
     f->quick[d].state = UINT32_MAX;
-    if (at->n == 1 && at->one.depth <= ROW_SHALLOW &&
+    if (at->n_heads == 1 && at->one.depth <= ROW_SHALLOW &&
         stays(row_of(&f->rows, at->one.state), &at->one))
         f->quick[d] = (struct quick){at->one.state, (uint32_t)d};
 }
@@ -170,99 +181,196 @@ static bool may_follow(struct fill *f, const struct walk_way *way, uint8_t byte)
     return false;
 }
 
-/* A way, when the byte can only keep it in its rule: what walk_step does. */
-static enum inside step_inside(struct fill *f, const struct walk_way *way,
-                               uint8_t byte, struct walk_way *next)
+/* The same of every way that has that head. */
+static bool any_may_follow(struct fill *f, const struct level *at,
+                           const struct walk_way *head, uint8_t byte)
+{
+    if (at->n == 1)
+        return may_follow(f, head, byte);
+    for (uint32_t i = 0; i < at->n; i++) {
+        const struct walk_way *way = &f->ways[at->first + i];
+        if (way->head == head->head && may_follow(f, way, byte))
+            return true;
+    }
+    return false;
+}
+
+/* A head, when the byte can only keep it in its rule: what walk_step does with
+ * each of its ways. */
+static enum inside step_inside(struct fill *f, const struct level *at,
+                               const struct walk_way *head, uint8_t byte,
+                               struct walk_way *next)
 {
     const struct grammar *g = f->walk.g;
-    const struct row *row = row_of(&f->rows, way->state);
+    const struct row *row = row_of(&f->rows, head->state);
     uint32_t edge = row->to[byte];
     uint32_t to = edge & ~(ROW_CARE | GRAM_SPACE | GRAM_COUNTS);
     const struct gram_rule *r;
 
     if (may_begin_call(row, byte) ||
-        (row->accept && may_follow(f, way, byte)))
+        (row->accept && any_may_follow(f, at, head, byte)))
         return INSIDE_NO;
     if (edge == ROW_DEAD)
         return INSIDE_DEAD;
-    *next = *way;
+    /* it may fit for some of them */
+    if (at->n > 1 && g->states[to].height > GRAM_DEPTH_MAX - head->depth)
+        return INSIDE_NO;
+    *next = *head;
     next->state = to;
     next->space = 0;
     if (edge & GRAM_SPACE) {
-        if (way->space >= GRAM_SPACE_MAX)
+        if (head->space >= GRAM_SPACE_MAX)
             return INSIDE_DEAD;
-        next->space = (uint16_t)(way->space + 1);
+        next->space = (uint16_t)(head->space + 1);
     }
     r = &g->rules[g->states[to].rule];
     if (edge & GRAM_COUNTS)
-        next->count = walk_raise(&f->walk, r, way->count, way->from);
-    if (!walk_may_enter(&f->walk, to, next->count, way->from, way->depth))
+        next->count = walk_raise(&f->walk, r, head->count, head->from);
+    if (!walk_may_enter(&f->walk, to, next->count, head->from, head->depth))
         return INSIDE_DEAD;
     return INSIDE_YES;
 }
 
-/* Is one of ways[0..n) at that state? */
-static bool at_state(const struct walk_way *ways, uint32_t n, uint32_t state)
+static bool same_head(const struct walk_way *a, const struct walk_way *b)
+{
+    return a->state == b->state && a->count == b->count &&
+           a->space == b->space &&
+           (a->from == WALK_NONE) == (b->from == WALK_NONE);
+}
+
+/* Their counters are asked as one: make_alike. */
+static void unite(struct fill *f, int a, int b)
+{
+    while (f->twin[a] != a)
+        a = f->twin[a];
+    while (f->twin[b] != b)
+        b = f->twin[b];
+    f->twin[b] = (uint16_t)a;
+}
+
+/* Heads for the n ways at `first`, which are what a step has left. */
+static void find_heads(struct fill *f, struct level *at)
+{
+    struct walk_way *ways = &f->ways[at->first], *heads = ways + at->n;
+
+    at->n_heads = 0;
+    for (uint32_t i = 0; i < at->n; i++) {
+        uint32_t h = 0;
+        while (h < at->n_heads && !same_head(&heads[h], &ways[i]))
+            h++;
+        ways[i].head = (uint16_t)h;
+        if (h == at->n_heads) {
+            heads[at->n_heads++] = ways[i];
+            continue;
+        }
+        if (ways[i].depth > heads[h].depth)
+            heads[h].depth = ways[i].depth;
+        if (ways[i].from != heads[h].from)
+            unite(f, heads[h].from, ways[i].from);
+    }
+    at->heads = at->first + at->n;
+    at->top = at->heads + at->n_heads;
+    if (at->n_heads == 1) {
+        at->one = heads[0];
+        at->top = at->n == 1 ? at->first : at->heads;
+    }
+}
+
+/* The ways that are not dead, in their order, at `top`. Returns how many. */
+static uint32_t spread(struct fill *f, const struct level *at)
+{
+    struct walk_way *to = &f->ways[at->top];
+    uint32_t n = 0;
+
+    if (at->n == 1) {
+        to[0] = at->one;
+        return 1;
+    }
+    for (uint32_t i = 0; i < at->n; i++) {
+        const struct walk_way *way = &f->ways[at->first + i];
+        const struct walk_way *head =
+            at->n_heads == 1 ? &at->one : &f->ways[at->heads + way->head];
+        if (head->state == DEAD)
+            continue;
+        to[n] = *way;
+        to[n].state = head->state;
+        to[n].count = head->count;
+        to[n++].space = head->space;
+    }
+    return n;
+}
+
+/* Is one of heads[0..n) at the same place? */
+static bool is_there(const struct walk_way *heads, uint32_t n,
+                     const struct walk_way *at)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (ways[i].state == state)
+        if (heads[i].state == at->state && heads[i].count == at->count &&
+            heads[i].space == at->space)
             return true;
     }
     return false;
 }
 
 /*
- * Several ways, when each can only stay in its rule: no more come out than go
- * in, so none is given up. INSIDE_NO also where two come to one state and may
- * be the same.
+ * Several heads, when each can only stay in its rule: no more come out than go
+ * in, so none is given up. INSIDE_NO also where two come to one place and ways
+ * of theirs may be the same. Needs room.
  */
-static enum inside step_many(struct fill *f, const struct level *at,
-                             uint8_t byte, struct level *next)
+static enum inside step_heads(struct fill *f, const struct level *at,
+                              uint8_t byte, struct level *next)
 {
-    const struct walk_way *from = &f->ways[at->first];
-    struct walk_way *to = &f->ways[at->first + at->n];
-    uint32_t n = 0;
+    struct walk_way *to = &f->ways[at->top];
+    uint32_t live = 0;
 
     f->look++;
-    for (uint32_t i = 0; i < at->n; i++) {
-        enum inside in = step_inside(f, &from[i], byte, &to[n]);
+    for (uint32_t i = 0; i < at->n_heads; i++) {
+        const struct walk_way *head = &f->ways[at->heads + i];
+        enum inside in = INSIDE_DEAD;
         uint32_t *seen;
-        if (in == INSIDE_DEAD)
-            continue;
+        if (head->state != DEAD)
+            in = step_inside(f, at, head, byte, &to[i]);
         if (in == INSIDE_NO)
             return INSIDE_NO;
-        seen = &f->seen[to[n].state % SEEN];
-        if (*seen == f->look && at_state(to, n, to[n].state))
+        if (in == INSIDE_DEAD) {
+            to[i].state = DEAD;
+            continue;
+        }
+        seen = &f->seen[(to[i].state + to[i].count) % SEEN];
+        if (*seen == f->look && is_there(to, i, &to[i]))
             return INSIDE_NO;
         *seen = f->look;
-        n++;
+        live++;
     }
-    next->n = n;
-    next->first = at->first + at->n;
-    next->n_nodes = at->n_nodes;
-    if (n == 1)
-        next->one = to[0];
-    return n ? INSIDE_YES : INSIDE_DEAD;
+    if (!live)
+        return INSIDE_DEAD;
+    *next = *at;
+    next->heads = at->top;
+    next->top = at->top + at->n_heads;
+    if (2 * live < at->n_heads) { /* without the dead */
+        next->n = spread(f, next);
+        next->first = next->top;
+        find_heads(f, next);
+    }
+    return INSIDE_YES;
 }
 
-/* Any number of ways. False: no memory. */
+/* Whatever there is. False: no memory. */
 static bool step_any(struct fill *f, const struct level *at, unsigned symbol,
                      struct level *next)
 {
-    size_t behind = at->first + (at->n > 1 ? at->n : 0);
+    uint32_t n;
 
     f->walk.n_nodes = at->n_nodes;
-    if (!make_room(f, behind))
+    if (!make_room(f, at->top))
         return false;
-    walk_step(&f->walk, at->n == 1 ? &at->one : &f->ways[at->first], at->n,
-              symbol);
+    n = spread(f, at);
+    walk_step(&f->walk, &f->ways[at->top], n, symbol);
     next->n = (uint32_t)f->walk.n_out;
-    next->first = behind;
+    next->first = at->top;
     next->n_nodes = f->walk.n_nodes;
-    if (next->n == 1)
-        next->one = f->out[0];
-    else if (next->n > 1)
-        memcpy(&f->ways[behind], f->out, next->n * sizeof(*f->out));
+    memcpy(&f->ways[at->top], f->out, next->n * sizeof(*f->out));
+    find_heads(f, next);
     return true;
 }
 
@@ -285,16 +393,18 @@ static enum inside step_level(struct fill *f, size_t d, uint8_t byte,
                               bool *failed)
 {
     struct level *at = full_level(f, d), *next = at + 1;
+    struct walk_way one;
     enum inside in;
 
-    if (at->n == 1) {
-        in = step_inside(f, &at->one, byte, &next->one);
-        next->n = 1;
-        next->first = at->first;
-        next->n_nodes = at->n_nodes;
+    if (at->n_heads == 1) {
+        in = step_inside(f, at, &at->one, byte, &one);
+        if (in == INSIDE_YES) {
+            *next = *at;
+            next->one = one;
+        }
     } else {
-        *failed = !make_room(f, at->first + at->n);
-        in = *failed ? INSIDE_DEAD : step_many(f, at, byte, next);
+        *failed = !make_room(f, at->top);
+        in = *failed ? INSIDE_DEAD : step_heads(f, at, byte, next);
     }
     if (in != INSIDE_NO)
         return in;
@@ -366,36 +476,72 @@ static void long_that_fit(const struct gram_vocab *v, uint64_t room, size_t *n,
     }
 }
 
+/* How many characters of plain text may come at a head (UINT64_MAX: any),
+ * if any may; alone: and no other way reads it. */
+static bool plain_room(struct fill *f, const struct walk_way *head,
+                       uint64_t *room, bool *alone)
+{
+    const struct gram_state *st = &f->walk.g->states[head->state];
+    const struct gram_rule *r = &f->walk.g->rules[st->rule];
+    struct plain plain = known_plain(f, head->state);
+
+    *room = UINT64_MAX;
+    *alone = plain.alone;
+    if (plain.kind == PLAIN_COUNTED && r->max != GX_MANY)
+        *room = (uint64_t)r->max - head->count - st->least;
+    return plain.kind != PLAIN_NO &&
+           st->height <= GRAM_DEPTH_MAX - head->depth;
+}
+
+/* What walk_may_enter would ask of a head's counter behind plain ids that just
+ * fit, and behind those that just do not. */
+static void ask_room(struct fill *f, const struct walk_way *head,
+                     uint64_t fits, uint64_t over)
+{
+    const struct gram_state *st = &f->walk.g->states[head->state];
+    const struct gram_rule *r = &f->walk.g->rules[st->rule];
+
+    if (!r->counted || r->max == GX_MANY)
+        return;
+    (void)walk_at_most(&f->walk, head->count, head->from, st->least + fits,
+                       r->max);
+    if (over != UINT64_MAX)
+        (void)walk_at_most(&f->walk, head->count, head->from,
+                           st->least + over, r->max);
+}
+
 /*
- * Where any plain text may go on: all plain ids, up to what a counter has left.
- * False: it is not such a place. Of several ways only the first is looked at:
- * it is never given up.
+ * Where any plain text may go on: all plain ids, up to what counters have left.
+ * False: it is not such a place. Where all may at the first head, the others do
+ * not matter: its first way is never given up.
  */
-static bool set_plain(struct fill *f, const struct walk_way *way,
-                      uint32_t *bits)
+static bool set_plain(struct fill *f, uint32_t *bits)
 {
     const struct gram_vocab *v = f->v;
-    const struct gram_state *st = &f->walk.g->states[way->state];
-    const struct gram_rule *r = &f->walk.g->rules[st->rule];
-    struct plain plain = known_plain(f, way->state);
-    uint64_t room = UINT64_MAX, fits, over;
+    const struct level *at = &f->levels[0];
+    const struct walk_way *heads =
+        at->n_heads == 1 ? &at->one : &f->ways[at->heads];
+    uint32_t n_asked = 1;
+    uint64_t room, fits, over;
+    bool alone;
     size_t n;
 
-    if (plain.kind == PLAIN_NO || st->height > GRAM_DEPTH_MAX - way->depth)
+    if (!plain_room(f, &heads[0], &room, &alone))
         return false;
-    if (plain.kind == PLAIN_COUNTED && r->max != GX_MANY)
-        room = (uint64_t)r->max - way->count - st->least;
     long_that_fit(v, room, &n, &fits, &over);
-    if (over != UINT64_MAX && (!plain.alone || f->levels[0].n > 1))
-        return false;
-    if (room != UINT64_MAX) {
-        /* what walk_may_enter would ask behind those that just fit, or not */
-        (void)walk_at_most(&f->walk, way->count, way->from, st->least + fits,
-                           r->max);
-        if (over != UINT64_MAX)
-            (void)walk_at_most(&f->walk, way->count, way->from,
-                               st->least + over, r->max);
+    if (over != UINT64_MAX) {
+        for (uint32_t h = 0; h < at->n_heads; h++) {
+            uint64_t more;
+            if (!plain_room(f, &heads[h], &more, &alone) || !alone)
+                return false;
+            if (more > room)
+                room = more;
+        }
+        n_asked = at->n_heads;
+        long_that_fit(v, room, &n, &fits, &over);
     }
+    for (uint32_t h = 0; h < n_asked; h++)
+        ask_room(f, &heads[h], fits, over);
     memcpy(bits,
            v->plain + (fits < GRAM_PLAIN_MAX ? fits : GRAM_PLAIN_MAX) *
                           v->words,
@@ -433,6 +579,33 @@ static bool set_facts(struct fill *f, const struct gram_place *p,
     return true;
 }
 
+static void narrow(struct walk_range *r, const struct walk_range *by)
+{
+    /* from where it began itself */
+    int64_t off = (int64_t)r->base - by->base;
+
+    if (by->lo != INT64_MIN && by->lo + off > r->lo)
+        r->lo = by->lo + off;
+    if (by->hi != INT64_MAX && by->hi + off < r->hi)
+        r->hi = by->hi + off;
+}
+
+/* What was asked of one counter goes for its twins too. */
+static void make_alike(struct fill *f, struct walk_range *range, size_t n)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < n; i++) {
+            size_t root = i;
+            while (f->twin[root] != root)
+                root = f->twin[root];
+            if (root != i && pass == 0)
+                narrow(&range[root], &range[i]);
+            else if (root != i)
+                narrow(&range[i], &range[root]);
+        }
+    }
+}
+
 bool fill_mask(struct fill *f, const struct grammar *g,
                const struct gram_place *p, uint32_t *bits,
                struct mask_facts *facts, struct walk_range *range)
@@ -440,9 +613,11 @@ bool fill_mask(struct fill *f, const struct grammar *g,
     struct level *begin = &f->levels[0];
     bool plain;
 
-    for (size_t i = 0; i < p->n_frames; i++)
+    for (size_t i = 0; i < p->n_frames; i++) {
         range[i] = (struct walk_range){p->frames[i].count, INT64_MIN,
                                        INT64_MAX};
+        f->twin[i] = (uint16_t)i;
+    }
     f->walk = (struct walk){.g = g, .out = f->out, .range = range};
     rows_for(&f->rows, g);
     if (!make_room(f, 0))
@@ -450,11 +625,14 @@ bool fill_mask(struct fill *f, const struct grammar *g,
     begin->first = 0;
     begin->n = (uint32_t)walk_load(&f->walk, p, f->ways);
     begin->n_nodes = f->walk.n_nodes;
-    begin->one = f->ways[0];
+    find_heads(f, begin);
     if (!set_facts(f, p, facts))
         return false;
-    plain = set_plain(f, &f->ways[0], bits);
+    plain = set_plain(f, bits);
     if (!plain)
         memset(bits, 0, f->v->words * sizeof(*bits));
-    return walk_trie(f, plain ? &f->v->rough : &f->v->all, bits);
+    if (!walk_trie(f, plain ? &f->v->rough : &f->v->all, bits))
+        return false;
+    make_alike(f, range, p->n_frames);
+    return true;
 }
