@@ -66,23 +66,35 @@ my $d = Pen::Daemon->start(args => { thinking => 'off' });
 my $pid = $d->{pid};
 my $alone = Pen::Beside->start($d)->text;
 my $long = Pen::Beside->start($d);
-for my $h (@all) {
-    my ($kind) = grep { $h->{$_} } qw(schema regex);
+
+# The members of a body that ask for it: two ways for a schema.
+sub shapes {
+    my ($h) = @_;
+    return '"structured_outputs":' . $json->encode({ regex => $h->{regex} })
+        if $h->{regex};
+    return ('"response_format":{"type":"json_schema","json_schema":{"name":"x",'
+        . "\"schema\":$h->{schema}}}",
+        '"tool_choice":"required","tools":[{"type":"function","function":{'
+        . '"name":"f","parameters":{"type":"object","properties":{"a":'
+        . "$h->{schema}}}}}]");
+}
+
+for my $try (map { my $h = $_; map { [ $h->{name}, $_ ] } shapes($h) } @all) {
+    my ($name, $shape) = @$try;
     if (!$long->runs) {
         is $long->text, $alone, 'a request that ran beside: its text is its own';
         $long = Pen::Beside->start($d);
     }
-    my $shape = $h->{regex}
-        ? '"structured_outputs":' . $json->encode({ regex => $h->{regex} })
-        : '"response_format":{"type":"json_schema","json_schema":{"name":"x",'
-            . "\"schema\":$h->{schema}}}";
     my $r = Pen::Fcgi->request($d->{socket}, timeout => 120,
         uri => '/v1/chat/completions', body => '{"messages":[{"role":"user",'
             . '"content":"Hi"}],"temperature":0,"max_tokens":40,' . "$shape}");
-    ok $r->{status} =~ /^(?:200|400)$/, "$h->{name}: $r->{status}"
+    my ($field) = $shape =~ /^"tool/ ? 'tool' : $shape =~ /^"(\w+)/;
+    ok $r->{status} =~ /^(?:200|400)$/, "$name, $field: $r->{status}"
         or diag $r->{body};
     next if $r->{status} != 400;
-    like error($r)->{param} // '', qr/^(?:response_format|structured_outputs)/,
+    # (tools are part of the prompt, and may not fit)
+    like error($r)->{param} // '', error($r)->{code} // ''
+        eq 'context_length_exceeded' ? qr/^messages$/ : qr/^$field/,
         'its param' or diag $r->{body};
     cmp_ok length $r->{body}, '<', 2048, 'a short answer';
 }
