@@ -33,6 +33,6 @@ libp_gram_a_SOURCES += src/gram/machine.c src/gram/machine.h \
 	src/gram/vocab.c src/gram/vocab.h src/gram/plain.c src/gram/plain.h \
 	src/gram/mask.c src/gram/mask.h \
 	src/gram/mask_fill.c src/gram/mask_fill.h \
-	src/gram/rows.c src/gram/rows.h
+	src/gram/heads.c src/gram/heads.h src/gram/rows.c src/gram/rows.h
 libp_gram_a_CFLAGS = $(PARSER_CFLAGS)
 P_LIBS += libp_gram.a
