@@ -2,6 +2,7 @@
 
 #include "base/ascii.h"
 #include "chat/callread.h"
+#include "chat/gap.h"
 #include "chat/jsonargs.h"
 #include "chat/jsontext.h"
 #include "chat/tagparse.h"
@@ -32,7 +33,7 @@ enum inside {
 struct tagcall {
     const struct tools *tools;
     enum where where;
-    bool taken;             /* a block was calls */
+    struct gap gap;         /* where calls were forced */
     enum inside inside;
     struct whole whole;     /* WHOLE: the answer so far */
     struct sweep sweep;
@@ -61,6 +62,7 @@ static void *open_state(const struct dialect_config *c)
     whole_init(&t->whole, c->tools, false);
     buf_init(&t->block, BUF_ANSWER);
     jsonargs_init(&t->args);
+    gap_init(&t->gap);
     return t;
 }
 
@@ -71,6 +73,7 @@ static void free_state(void *state)
     whole_release(&t->whole);
     buf_release(&t->block);
     jsonargs_release(&t->args);
+    gap_release(&t->gap);
     free(t);
 }
 
@@ -344,15 +347,26 @@ static bool take_block(struct tagcall *t, struct dialect_out *o)
     if (t->inside == FUNCTION)
         end_function(t);
     sweep_close(&t->sweep, &f, o->calls);
-    t->taken = true;
+    gap_call(&t->gap);
     return true;
+}
+
+/* Text that is none of a call. Blanks around calls that were forced are
+ * layout. */
+static void say(struct tagcall *t, const char *p, size_t n,
+                struct dialect_out *o)
+{
+    if (n && tools_are_forced(t->tools))
+        gap_text(&t->gap, p, n, o->content);
+    else if (n)
+        buf_add(o->content, p, n);
 }
 
 static void refuse_block(struct tagcall *t, struct dialect_out *o)
 {
     sweep_withdraw(&t->sweep, o->calls);
-    buf_puts(o->content, markers[OPEN]);
-    buf_add(o->content, t->block.p, t->block.n);
+    say(t, markers[OPEN], strlen(markers[OPEN]), o);
+    say(t, t->block.p, t->block.n, o);
 }
 
 /* --- the dialect ---------------------------------------------------------- */
@@ -362,19 +376,11 @@ static void feed_whole(struct tagcall *t, const char *p, size_t n,
 {
     if (whole_feed(&t->whole, p, n))
         return;
-    buf_add(o->content, t->whole.held.p, t->whole.held.n);
+    say(t, t->whole.held.p, t->whole.held.n, o);
     if (t->whole.held.failed)
         o->content->failed = true;
     whole_release(&t->whole);
     t->where = OUTSIDE;
-}
-
-/* Text around calls. Where those were forced, blanks are layout. */
-static void around(struct tagcall *t, const char *p, size_t n,
-                   struct dialect_out *o)
-{
-    if (n && (!tools_are_forced(t->tools) || !ascii_blank(p, n)))
-        buf_add(o->content, p, n);
 }
 
 static void text(void *state, const char *p, size_t n, struct dialect_out *o)
@@ -383,10 +389,8 @@ static void text(void *state, const char *p, size_t n, struct dialect_out *o)
 
     if (t->where == WHOLE)
         feed_whole(t, p, n, o);
-    else if (t->where == OUTSIDE && t->taken)
-        around(t, p, n, o);
     else if (t->where == OUTSIDE)
-        buf_add(o->content, p, n);
+        say(t, p, n, o);
     else
         add_block(t, p, n, o);
 }
@@ -415,7 +419,7 @@ static void marker(void *state, int k, struct dialect_out *o)
     struct tagcall *t = state;
 
     if (t->where == WHOLE && k == OPEN && !whole_in_string(&t->whole)) {
-        around(t, t->whole.held.p, t->whole.held.n, o);
+        say(t, t->whole.held.p, t->whole.held.n, o);
         whole_release(&t->whole);
         open_block(t);
     } else if (t->where == OUTSIDE && k == OPEN) {
@@ -423,7 +427,7 @@ static void marker(void *state, int k, struct dialect_out *o)
     } else if (t->where == BLOCK && k == CLOSE && !in_string(t)) {
         if (!take_block(t, o)) {
             refuse_block(t, o);
-            buf_puts(o->content, markers[CLOSE]);
+            say(t, markers[CLOSE], strlen(markers[CLOSE]), o);
         }
         t->where = OUTSIDE;
     } else {
@@ -439,11 +443,12 @@ static void end(void *state, bool ended, struct dialect_out *o)
         if (ended && whole_is_call(&t->whole))
             sweep_close(&t->sweep, &t->whole.found, o->calls);
         else
-            buf_add(o->content, t->whole.held.p, t->whole.held.n);
+            say(t, t->whole.held.p, t->whole.held.n, o);
         whole_release(&t->whole);
     } else if (t->where == BLOCK && !(ended && take_block(t, o))) {
         refuse_block(t, o);
     }
+    gap_end(&t->gap, o->calls->n > 0, o->content);
     t->where = OUTSIDE;
 }
 

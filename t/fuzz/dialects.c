@@ -1,9 +1,9 @@
 /*
- * Replies with calls, in every dialect: the first byte chooses it, the second
- * the cut and what the request said, the rest is the text: ASCII as it is,
- * above it markers and words of the forms. However cut in two, the result is
- * the same; all of it is UTF-8, and arguments that a call claims to be whole
- * are JSON objects where the form promises that.
+ * Replies with calls, in every dialect, forced ones too: the first byte
+ * chooses that, the second the cut and what the request said, the rest is the
+ * text: ASCII as it is, above it markers and words of the forms. However cut
+ * in two, the result is the same; all of it is UTF-8, and arguments that a
+ * call claims to be whole are JSON objects where the form promises that.
  */
 #include "t/lib/dialect_t.h"
 
@@ -30,7 +30,7 @@ static const char *const words[] = {
 
 #define WORDS (sizeof(words) / sizeof(words[0]))
 
-static struct tools *tools;
+static struct tools *tools, *forced;
 
 static void make_tools(void)
 {
@@ -45,7 +45,9 @@ static void make_tools(void)
     arena_init(&a, 1u << 20);
     BUG_ON(json_parse(&tool.params, &a, json, sizeof(json) - 1, &e));
     tools = tools_new(&tool, 1);
-    BUG_ON(!tools);
+    forced = tools_new(&tool, 1);
+    BUG_ON(!tools || !forced);
+    tools_forced(forced);
 }
 
 static void spell(struct buf *text, const struct dialect *d,
@@ -130,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (n < 3)
         return 0;
     t.d = dialects[data[0] % 8u];
-    t.tools = data[0] & 0x80 ? NULL : tools;
+    t.tools = data[0] & 0x80 ? NULL : data[0] & 0x40 ? forced : tools;
     t.think_open = data[1] & 1;
     t.cut = data[1] & 2;
     t.limit = data[1] & 4 ? 1 : 0;
