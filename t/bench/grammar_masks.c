@@ -4,9 +4,9 @@
  *
  * IDS as in t/lib/gramfile.h, filled up to N_IDS ids without bytes. The answer
  * is cut into the longest ids that fit. It is written three times: with
- * nothing kept, then twice with the masks of the first time. Prints, in
- * microseconds of processor time, median, 99th part in a hundred, worst and mean
- * of mask and step.
+ * nothing kept, then twice with the masks of the first time. Prints median,
+ * 99th part in a hundred, worst and mean of mask and step, in microseconds of
+ * processor time.
  */
 #include "base/num.h"
 #include "gram/mask.h"
