@@ -1,10 +1,12 @@
 /*
  * Compiled grammars against a matcher that knows nothing of automata: sets of
  * places in short texts, by the meaning of each expression. Expressions, rules
- * and texts are random, from a fixed seed.
+ * and texts are random, from a fixed seed. The machine reads the same texts,
+ * and masks of the same grammars are compared with walking every id.
  */
-#include "gram/grammar.h"
+#include "gram/machine.h"
 #include "t/lib/gramwalk.h"
+#include "t/lib/maskcheck.h"
 #include "t/lib/tap.h"
 
 #include <stdlib.h>
@@ -602,6 +604,7 @@ static bool tables_agree(const struct grammar *g)
 static struct {
     int grammars, refused, nothing, recursive, texts, matched, counted, levels;
     int wrong, wrong_fits, wrong_tables, wrong_numbers, wrong_heights, stuck;
+    int wrong_ends, wrong_next, wrong_must, wrong_done, full;
 } sum;
 
 static void some_rules(void)
@@ -624,14 +627,109 @@ static void some_rules(void)
     }
 }
 
+/* --- the machine ---------------------------------------------------------- */
+
+static bool step(const struct grammar *g, struct gram_place *p, uint16_t c)
+{
+    return c > 255 ? gram_mark(g, p, c - 256)
+                   : gram_bytes(g, p, (char[]){(char)c}, 1);
+}
+
+/* What the machine says of one place, by trying every symbol. */
+static void try_place(const struct grammar *g, const struct gram_place *p)
+{
+    uint64_t next[(GRAM_SYMBOLS + 63) / 64];
+    bool ends = gram_ends(g, p), on = false;
+    unsigned n = 0, only = 0, must;
+    char s[2];
+
+    gram_next(g, p, next);
+    for (unsigned c = 0; c < GRAM_SYMBOLS; c++) {
+        struct gram_place to = *p;
+        bool may = step(g, &to, (uint16_t)c);
+
+        sum.wrong_next += (next[c / 64] >> c % 64 & 1) != may;
+        for (size_t i = 0; i < to.n_ways; i++)
+            on |= !to.space[i];
+        if (may && !n++)
+            only = c;
+    }
+    sum.wrong_done += gram_done(g, p) != (ends && !on);
+    must = !ends && n == 1 && only < 256;
+    sum.wrong_must += gram_must(g, p, s, 1) != must ||
+                      (must && (uint8_t)s[0] != only);
+}
+
+/* *full: ways were given up, or may have been. */
+static bool machine_matches(const struct grammar *g, bool *full)
+{
+    struct gram_place p;
+
+    gram_begin(g, &p);
+    if (!any(4))
+        try_place(g, &p);
+    for (size_t i = 0; i < n_text; i++) {
+        if (!step(g, &p, text[i]))
+            return false;
+        *full |= p.n_ways == GRAM_WAYS_MAX;
+        if (!any(4))
+            try_place(g, &p);
+    }
+    return gram_ends(g, &p);
+}
+
+/* --- masks ---------------------------------------------------------------- */
+
+#define IDS 160
+
+static struct {
+    char bytes[IDS][8];
+    struct span pieces[IDS];
+    struct gram_vocab *vocab;
+    struct maskcheck check;
+    struct maskcheck_sum sum;
+} masks;
+
+/* The bytes that random expressions have, and mixtures of them. */
+static bool masks_begin(void)
+{
+    static const char alphabet[] = "abxy \xc3\xa8\xa9";
+
+    for (size_t i = 0; i < IDS; i++) {
+        size_t n = i < 8 ? 1 : 2 + any(5);
+
+        for (size_t k = 0; k < n; k++)
+            masks.bytes[i][k] = alphabet[i < 8 ? i : any(8)];
+        masks.pieces[i] = (struct span){masks.bytes[i], n};
+    }
+    if (gram_vocab_new(&masks.vocab, masks.pieces, IDS, NULL))
+        return false;
+    masks.check = (struct maskcheck){.vocab = masks.vocab,
+                                     .pool = gram_pool_new(masks.vocab),
+                                     .pieces = masks.pieces,
+                                     .n = IDS,
+                                     .random = 3};
+    return masks.check.pool;
+}
+
+static void masks_end(void)
+{
+    gram_pool_free(masks.check.pool);
+    gram_vocab_free(masks.vocab);
+}
+
+/* --- all of it ------------------------------------------------------------ */
+
 static void try_text(const struct grammar *g)
 {
-    bool want = matches();
+    bool want = matches(), full = false, got = machine_matches(g, &full);
 
     sum.texts++;
     sum.matched += want;
     sum.wrong += walk_text(g, text, n_text, false) != want;
     sum.wrong_fits += walk_text(g, text, n_text, true) != want;
+    sum.wrong_ends += full ? got && !want : got != want;
+    sum.full += full;
 }
 
 static void try_grammar(void)
@@ -675,6 +773,7 @@ static void try_grammar(void)
     sum.wrong_numbers += !numbers_agree(g);
     sum.wrong_heights += !heights_agree(g);
     sum.stuck += !rules_never_stuck(g);
+    maskcheck_walk(&masks.check, g, 12, &masks.sum);
     sum.levels += g->n_levels > 0;
     for (size_t i = 0; i < g->n_rules; i++)
         sum.counted += g->rules[i].counted;
@@ -683,6 +782,8 @@ static void try_grammar(void)
 
 int main(void)
 {
+    if (!ok(masks_begin(), "a vocabulary"))
+        return done();
     for (int i = 0; i < 600; i++)
         try_grammar();
     printf("# %d grammars: %d match nothing, %d recursive, %d refused; %d "
@@ -698,5 +799,15 @@ int main(void)
     is_int(sum.wrong_numbers, 0, "states know what their counters can reach");
     is_int(sum.wrong_heights, 0, "rules know how deep they must nest");
     is_int(sum.stuck, 0, "what was begun can be finished");
+    is_int(sum.wrong_ends, 0, "the machine accepts the same texts");
+    ok(sum.full < sum.texts / 50, "seldom is a reading given up (%d)", sum.full);
+    is_int(sum.wrong_next, 0, "knows what may come next");
+    is_int(sum.wrong_must, 0, "what must come");
+    is_int(sum.wrong_done, 0, "and when nothing but white space can");
+    ok(masks.sum.wrong == 0 && masks.sum.places > 3000 && masks.sum.ids > 9000,
+       "%zu masks are what walking every id says, %zu ids",
+       masks.sum.places, masks.sum.ids);
+    is_int(masks.sum.empty, 0, "none is empty");
+    masks_end();
     return done();
 }
