@@ -62,7 +62,7 @@ static void think(struct idwalk *w)
     const struct ids *close = &w->guides.close;
 
     for (int i = 0; i < 9; i++)
-        w->ids[w->n++] = toy_id(&toy, "{\"x<\n ab}" + i, 1);
+        w->ids[w->n++] = toy_id(&toy, &"{\"x<\n ab}"[i], 1);
     for (size_t i = 0; i < close->n; i++)
         w->ids[w->n++] = close->p[i];
     for (size_t i = 0; i < w->n; i++)
