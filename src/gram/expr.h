@@ -59,7 +59,7 @@ const struct gx *gx_bytes(struct gxs *w, const char *s, size_t n); /* copied */
 const struct gx *gx_lit(struct gxs *w, const char *literal);
 const struct gx *gx_range(struct gxs *w, uint8_t lo, uint8_t hi); /* one byte */
 const struct gx *gx_mark(struct gxs *w, int k); /* 0..GX_MARKS-1 */
-/* [ \t\n\r]*, at most GRAM_SPACE_MAX of them in a row (gram/grammar.h). */
+/* [ \t\n\r]*, at most GRAM_SPACE_MAX columns in a row (gram/grammar.h). */
 const struct gx *gx_space(struct gxs *w);
 const struct gx *gx_seq(struct gxs *w, const struct gx *a,
                         const struct gx *b);

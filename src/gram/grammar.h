@@ -15,7 +15,9 @@
 
 #define GRAM_STATES_MAX 262144 /* of one grammar */
 #define GRAM_BYTES_MAX (24u << 20)
-#define GRAM_SPACE_MAX 100     /* white space in a row between JSON tokens */
+#define GRAM_SPACE_MAX 100     /* white space in a row between JSON tokens, in
+                                * columns */
+#define GRAM_SPACE_LINE 20     /* columns that a line break takes */
 #define GRAM_DEPTH_MAX 96      /* calls in one another; JSON nests less deep */
 #define GRAM_SYMBOLS (256 + GX_MARKS)
 
@@ -23,6 +25,13 @@
 #define GRAM_COUNTS 0x80000000u /* raises the rule's counter */
 #define GRAM_SPACE 0x40000000u  /* white space between tokens */
 #define GRAM_STATE 0x3fffffffu
+
+/* Columns of one character of white space: a model in love with line breaks
+ * comes to its point soon, and text may be indented as deep as people do. */
+static inline unsigned gram_columns(unsigned symbol)
+{
+    return symbol == '\n' || symbol == '\r' ? GRAM_SPACE_LINE : 1;
+}
 
 struct gram_edge {
     uint16_t lo, hi; /* symbols; the edges of a state are ascending and do

@@ -105,9 +105,9 @@ static enum inside step_inside(struct heads *hs, const struct level *at,
     next->state = to;
     next->space = 0;
     if (edge & GRAM_SPACE) {
-        if (head->space >= GRAM_SPACE_MAX)
+        next->space = (uint16_t)(head->space + gram_columns(byte));
+        if (next->space > GRAM_SPACE_MAX)
             return INSIDE_DEAD;
-        next->space = (uint16_t)(head->space + 1);
     }
     r = &g->rules[g->states[to].rule];
     if (edge & GRAM_COUNTS)

@@ -63,11 +63,14 @@ static bool step_inside(const struct grammar *g, struct gram_place *p,
     const struct gram_edge *e;
     struct walk w = {.g = g};
     uint32_t count = f->count;
+    unsigned space = 0;
 
     if (p->n_ways != 1 || st->n_calls || (st->accept && p->n_frames > 1))
         return false;
     e = walk_edge(g, st, symbol);
-    if (!e || (e->to & GRAM_SPACE && p->space[0] >= GRAM_SPACE_MAX)) {
+    if (e && e->to & GRAM_SPACE)
+        space = p->space[0] + gram_columns(symbol);
+    if (!e || space > GRAM_SPACE_MAX) {
         p->n_ways = 0;
         return true;
     }
@@ -78,7 +81,7 @@ static bool step_inside(const struct grammar *g, struct gram_place *p,
         p->n_ways = 0;
         return true;
     }
-    p->space[0] = e->to & GRAM_SPACE ? (uint16_t)(p->space[0] + 1) : 0;
+    p->space[0] = (uint16_t)space;
     f->state = e->to & GRAM_STATE;
     f->count = count;
     return true;

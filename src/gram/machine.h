@@ -29,7 +29,7 @@ struct gram_frame {
 struct gram_place {
     uint16_t n_ways;                   /* 0: dead */
     uint16_t depth[GRAM_WAYS_MAX];     /* frames of each way, in a row */
-    uint16_t space[GRAM_WAYS_MAX];     /* white space in a row just before */
+    uint16_t space[GRAM_WAYS_MAX];     /* columns of white space just before */
     uint16_t n_frames;
     struct gram_frame frames[GRAM_FRAMES_MAX];
 };

@@ -1,6 +1,7 @@
 #include "gram/vocab.h"
 
 #include "base/utf8.h"
+#include "gram/grammar.h"
 
 #define IDS_MAX (1u << 24)
 
@@ -146,13 +147,12 @@ static void give_back_rest(struct gram_vocab *v)
 
 static void note_run(struct gram_vocab *v, struct span s)
 {
-    size_t n = 0;
+    size_t columns = 0;
 
-    while (n < s.n && n < GRAM_RUNS - 1 &&
-           (s.s[n] == ' ' || s.s[n] == '\t' || s.s[n] == '\n' ||
-            s.s[n] == '\r'))
-        n++;
-    v->runs[n] = true;
+    for (size_t n = 0; n < s.n && strchr(" \t\n\r", s.s[n]) && s.s[n]; n++)
+        columns += gram_columns((unsigned char)s.s[n]);
+    if (columns < GRAM_RUNS)
+        v->runs[columns] = true;
 }
 
 static enum st build(struct gram_vocab *v, struct sorted *of,

@@ -47,7 +47,8 @@ struct gram_vocab {
                              * at most so many characters */
     struct gram_long *plain_long; /* [n_long] owned: those of more, ascending */
     size_t n_long;
-    bool runs[GRAM_RUNS];   /* [n]: an id begins with just n of [ \t\n\r] */
+    bool runs[GRAM_RUNS];   /* [n]: an id begins with white space of
+                             * just n columns */
     size_t longest;         /* bytes of the longest id */
     size_t bytes;           /* what it occupies */
 };

@@ -86,7 +86,7 @@ static void add_way(struct walk *w, const struct walk_way *way)
 }
 
 static void step_edge(struct walk *w, const struct walk_way *at,
-                      const struct gram_edge *e)
+                      const struct gram_edge *e, unsigned symbol)
 {
     const struct gram_rule *r = &w->g->rules[w->g->states[at->state].rule];
     struct walk_way to = *at;
@@ -94,9 +94,9 @@ static void step_edge(struct walk *w, const struct walk_way *at,
     to.state = e->to & GRAM_STATE;
     to.space = 0;
     if (e->to & GRAM_SPACE) {
-        if (at->space >= GRAM_SPACE_MAX)
+        to.space = (uint16_t)(at->space + gram_columns(symbol));
+        if (to.space > GRAM_SPACE_MAX)
             return;
-        to.space = (uint16_t)(at->space + 1);
     }
     if (e->to & GRAM_COUNTS)
         to.count = walk_raise(w, r, at->count, at->from);
@@ -166,7 +166,7 @@ static void step_from(struct walk *w, struct walk_way at, unsigned symbol)
         const struct gram_edge *e = walk_edge(w->g, st, symbol);
 
         if (e)
-            step_edge(w, &at, e);
+            step_edge(w, &at, e, symbol);
         for (size_t i = 0; i < st->n_calls; i++)
             step_call(w, &at, &c[i], symbol);
         if (!st->accept || at.up == WALK_NONE ||

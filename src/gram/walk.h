@@ -28,7 +28,7 @@ struct walk_way {
     int32_t up;
     uint16_t depth; /* frames, with the innermost */
     int16_t from;
-    uint16_t space; /* white space in a row just before */
+    uint16_t space; /* columns of white space just before */
     uint16_t head;  /* for masks: mask_fill.c */
 };
 

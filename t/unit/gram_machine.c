@@ -74,12 +74,18 @@ static void test_space(void)
 
     gram_begin(g, &p);
     ok(feed(&p, "["), "a bracket");
-    for (int i = 0; i < GRAM_SPACE_MAX; i++) {
-        if (!feed(&p, i % 2 ? "\n" : " "))
+    for (int i = 0; i < GRAM_SPACE_MAX - 2 * GRAM_SPACE_LINE; i++) {
+        if (!feed(&p, i % 2 ? "\t" : " "))
             ok(false, "white space %d", i);
     }
+    ok(feed(&p, "\r\n"), "and two line breaks");
     struct gram_place full = p;
     ok(!feed(&p, " "), "white space in a row is bounded");
+    p = full;
+    ok(!feed(&p, "\n"), "line breaks too");
+    gram_begin(g, &p);
+    ok(feed(&p, "[\n\n\n\n") && !feed(&p, "\n  "),
+       "many are over soon");
     ok(feed(&full, "\"a\" "), "something else begins a new row");
 }
 

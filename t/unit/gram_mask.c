@@ -123,6 +123,12 @@ static void test_deep(void)
         feed(&p, " ");
         maskcheck_place(&c, g, &p, mask, &sum);
     }
+    gram_begin(g, &p);
+    feed(&p, "[");
+    for (int i = 0; i < GRAM_SPACE_MAX / GRAM_SPACE_LINE; i++) {
+        feed(&p, "\n");
+        maskcheck_place(&c, g, &p, mask, &sum);
+    }
     is_int(sum.wrong, 0, "and in white space up to its bound");
     struct gram_figures f;
     gram_pool_figures(c.pool, &f);
