@@ -57,10 +57,11 @@ static inline const struct walk_way *heads_of(const struct heads *hs,
     return at->n_heads == 1 ? &at->one : &hs->ways[at->heads];
 }
 
-/* Can a way that is at that row only stay in its rule? */
-static inline bool heads_stay(const struct row *row, const struct walk_way *way)
+/* Can the ways of the only head, at that row, only stay in their rule? */
+static inline bool heads_stay(const struct row *row, const struct level *at)
 {
-    return !row->calls && (!row->accept || way->up == WALK_NONE);
+    return !row->calls &&
+           (!row->accept || (at->n == 1 && at->one.up == WALK_NONE));
 }
 
 #endif

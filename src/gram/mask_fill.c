@@ -65,7 +65,7 @@ static void begin_level(struct fill *f, size_t d)
 
     f->quick[d].state = UINT32_MAX;
     if (at->n_heads == 1 && at->one.depth <= ROW_SHALLOW &&
-        heads_stay(row_of(&f->heads.rows, at->one.state), &at->one))
+        heads_stay(row_of(&f->heads.rows, at->one.state), at))
         f->quick[d] = (struct quick){at->one.state, (uint32_t)d};
 }
 
@@ -74,7 +74,7 @@ static void quick_level(struct fill *f, size_t d, uint32_t from, uint32_t state)
 {
     struct level *at = &f->levels[d];
 
-    if (heads_stay(row_of(&f->heads.rows, state), &f->levels[from].one)) {
+    if (heads_stay(row_of(&f->heads.rows, state), &f->levels[from])) {
         f->quick[d] = (struct quick){state, from};
         return;
     }
