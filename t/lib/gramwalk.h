@@ -40,8 +40,11 @@ static uint64_t walk_state(const struct walk *w, uint32_t state, uint32_t count,
     }
     for (size_t k = 0; k < s->n_calls; k++) {
         const struct gram_call *c = &w->g->calls[s->calls + k];
-        uint64_t at = walk_rule(w, c->rule, i, depth + 1);
+        uint64_t at;
 
+        if (w->fits && depth + w->g->rules[c->rule].height > GRAM_DEPTH_MAX)
+            continue;
+        at = walk_rule(w, c->rule, i, depth + 1);
         for (size_t j = i; j <= w->n; j++)
             if (at >> j & 1)
                 ends |= walk_state(w, c->to & GRAM_STATE,

@@ -190,6 +190,50 @@ static void test_copy(void)
     ok(sizeof(struct gram_place) <= 4096, "a place is small");
 }
 
+/* Both as one place. */
+static struct gram_place join(const struct gram_place *a,
+                              const struct gram_place *b)
+{
+    struct gram_place p = *a;
+
+    p.depth[1] = b->depth[0];
+    p.space[1] = b->space[0];
+    memcpy(p.frames + a->n_frames, b->frames,
+           b->n_frames * sizeof(*b->frames));
+    p.n_frames = (uint16_t)(a->n_frames + b->n_frames);
+    p.n_ways = 2;
+    return p;
+}
+
+/* Two readings are one only when nothing that matters differs. */
+static void test_same(void)
+{
+    struct gram_place a, b, p;
+
+    gram_begin(g, &a);
+    ok(feed(&a, "[\"1234"), "four characters");
+    gram_begin(g, &b);
+    ok(feed(&b, "[\"12"), "two characters");
+    p = join(&a, &b);
+    ok(feed(&p, "x") && p.n_ways == 2, "two counters are two readings");
+    ok(feed(&p, "x") && p.n_ways == 1, "of which one is at its bound");
+    p = join(&b, &b);
+    ok(feed(&p, "x") && p.n_ways == 1, "the same counters are one");
+    gram_begin(g, &a);
+    b = a;
+    ok(feed(&a, "[\"a\",\"b\",\"c") && feed(&b, "[\"a\",\"c"), "outer counters");
+    p = join(&b, &a);
+    ok(feed(&p, "d") && p.n_ways == 2, "two of them are two readings");
+    ok(feed(&p, "\",") && p.n_ways == 1, "of which one is at its bound");
+    gram_begin(g, &a);
+    ok(feed(&a, "["), "white space");
+    b = a;
+    a.space[0] = GRAM_SPACE_MAX - 1;
+    p = join(&a, &b);
+    ok(feed(&p, " ") && p.n_ways == 2, "more and less of it are two");
+    ok(feed(&p, " ") && p.n_ways == 1, "of which one is at its bound");
+}
+
 int main(void)
 {
     test_texts();
@@ -199,5 +243,6 @@ int main(void)
     test_next();
     test_must();
     test_copy();
+    test_same();
     return done();
 }
