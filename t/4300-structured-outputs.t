@@ -182,6 +182,19 @@ for my $choice ('none', 'auto') {
     obeys("beside tools, $choice", $w, $forms[1][3], 1)
         if !$w->{choices}[0]{message}{tool_calls};
 }
+# the model may choose: what its tools cannot be held to binds nothing
+for my $strict (0, 1) {
+    my %odd = (type => 'object', additionalProperties => JSON::PP::false,
+        required => ['x'],
+        properties => { x => { type => 'array', uniqueItems => $yes } });
+    my $r = chat($d, %quick, schema($city), tools => [ { type => 'function',
+        function => { name => 'f', parameters => \%odd,
+            $strict ? (strict => $yes) : () } } ]);
+    is $r->{status}, $strict ? 400 : 200,
+        'a tool with a schema that is not supported' . ', strict' x $strict;
+    is error($r)->{param}, 'tools[0].function.parameters', 'is named'
+        if $strict;
+}
 
 # --- what cannot be ----------------------------------------------------------
 # (check 52: behind a reasoning no answer begins with a newline)

@@ -52,6 +52,18 @@ static enum st of_parameters(const struct callgram *c, enum st st,
     return st ? refuse(c, st, ".parameters", said->text) : ST_OK;
 }
 
+/* Where the model may choose between a call and another answer, a schema that
+ * is not supported binds nothing, unless the tool asked to be bound. */
+static bool unbound(const struct callgram *c, enum st st)
+{
+    const struct chat_tool *t = &c->body->offered[c->tool];
+    const struct json *strict = json_get(t->function, "strict");
+
+    return (st == ST_UNSUPPORTED || st == ST_INVALID) &&
+           c->body->chat.tool_choice == TOOLS_AUTO &&
+           !(strict && strict->boolean);
+}
+
 /* --- texts of the form ---------------------------------------------------- */
 
 /* The longest marker that is a token, at s; -1: none. */
@@ -293,7 +305,9 @@ static enum st add_json(struct callgram *c, const struct json *schema,
 
     if (!of[1]) {
         st = schema_rule(&rule, w, root, schema, &said);
-        if (st)
+        if (unbound(c, st))
+            rule = schema_any(w);
+        else if (st)
             return of_parameters(c, st, &said);
         of[1] = gx_call(w, rule, false);
         callmemo_keep(&c->memo, w, of[1]);
@@ -588,7 +602,9 @@ static enum st arguments(struct callgram *c, const struct json *params,
     }
     params = closed(c->w, params);
     st = schema_rule(&rule, c->w, params, params, &said);
-    if (st)
+    if (unbound(c, st))
+        rule = schema_any_object(c->w);
+    else if (st)
         return of_parameters(c, st, &said);
     *x = gx_call(c->w, rule, false);
     return ST_OK;

@@ -18,6 +18,8 @@
  * calls, with arguments that fit the schemas.
  * Whoever reads such an answer does it with tools_forced (chat/tools.h).
  * What b borrows stays until gram_compile is over.
+ * With tool_choice auto (the answer may be something else) a schema that is
+ * not supported stands for any arguments, unless the tool is strict.
  * Errors: ST_INVALID or ST_UNSUPPORTED with the field
  * (tools[i].function.parameters, or tool_choice when the format has no form of
  * calls), ST_LIMIT.
