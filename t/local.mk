@@ -356,10 +356,13 @@ unit_tests += t/unit/gram_machine t/unit/gram_mask
 t_unit_gram_machine_LDADD = libt_mask.a libp_gram.a libp_base.a
 t_unit_gram_mask_LDADD = libt_mask.a libp_gram.a libp_base.a
 # gram: expressions to automata
-unit_tests += t/unit/gram_expr t/unit/gram_compile t/unit/gram_reads
+unit_tests += t/unit/gram_expr t/unit/gram_compile t/unit/gram_reads \
+	t/unit/gram_bounds
 t_unit_gram_expr_LDADD = libp_gram.a libp_base.a
 t_unit_gram_compile_LDADD = libp_gram.a libp_base.a
 t_unit_gram_reads_LDADD = libt_mask.a libp_gram.a libp_base.a
+t_unit_gram_bounds_LDADD = libt_mask.a libp_gram.a libp_text.a libp_json.a \
+	libp_base.a $(P_LDLIBS)
 # JSON Schema to grammars
 unit_tests += t/unit/gram_schema
 t_unit_gram_schema_LDADD = libp_gram.a libp_text.a libp_json.a libp_base.a \

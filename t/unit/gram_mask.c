@@ -181,6 +181,11 @@ static void test_ids(void)
     memset(mask, 0xff, sizeof(mask));
     ok(gram_mask_apply(pool, g, &p, &ids, mask, n_ids) && bit(mask, end),
        "there it may end");
+    memset(mask, 0, sizeof(mask));
+    ok(gram_mask_apply(pool, g, &p, &ids, mask, n_ids) && !bit(mask, end),
+       "unless the end was clear");
+    memset(mask, 0xff, sizeof(mask));
+    ok(gram_mask_apply(pool, g, &p, &ids, mask, n_ids), "the same again");
     bool other = false;
     for (int i = 1; i < (int)n_ids; i++)
         other = other || bit(mask, i);
@@ -189,6 +194,13 @@ static void test_ids(void)
     memset(mask, 0xff, sizeof(mask));
     ok(gram_mask_apply(pool, g, &p, &ids, mask, n_ids) && !bit(mask, end),
        "nothing at all when it is dead");
+    gram_begin(g, &p);
+    feed(&p, "[\"a");
+    end = 'y' + 1; /* its bytes could come */
+    memset(mask, 0xff, sizeof(mask));
+    ok(gram_mask_apply(pool, g, &p, &ids, mask, n_ids) && !bit(mask, end) &&
+           bit(mask, 'z' + 1),
+       "an end goes by its id");
     gram_pool_free(pool);
     gram_vocab_free(v);
 }
@@ -224,6 +236,24 @@ static void test_pool(void)
     gram_pool_figures(pool, &f);
     is_int(made, GRAM_MASKS_MAX + 11, "all were made");
     is_int(f.misses, GRAM_MASKS_MAX + 12, "the oldest was forgotten");
+    many.id -= GRAM_MASKS_MAX - 2; /* the oldest but one that is kept */
+    made = gram_mask_apply(pool, &many, &p, &none, mask, n_ids);
+    gram_pool_figures(pool, &f);
+    is_int(f.misses, GRAM_MASKS_MAX + 12, "an old one is still there");
+    many.id += GRAM_MASKS_MAX;
+    for (int i = 0; i < GRAM_MASKS_MAX - 1; i++) {
+        many.id++;
+        made += gram_mask_apply(pool, &many, &p, &none, mask, n_ids);
+    }
+    many.id -= 2 * GRAM_MASKS_MAX - 1;
+    made += gram_mask_apply(pool, &many, &p, &none, mask, n_ids);
+    gram_pool_figures(pool, &f);
+    is_int(made, GRAM_MASKS_MAX + 1, "all of these were made");
+    is_int(f.misses, 2 * GRAM_MASKS_MAX + 11, "and has become a new one");
+    ok(gram_pool_shrink(pool, 1) > 0, "one is given back");
+    ok(gram_mask_apply(pool, &many, &p, &none, mask, n_ids), "not that");
+    gram_pool_figures(pool, &f);
+    is_int(f.misses, 2 * GRAM_MASKS_MAX + 11, "but the oldest");
     size_t all = f.bytes, gave = gram_pool_shrink(pool, all / 2);
     gram_pool_figures(pool, &f);
     ok(gave >= all / 2 && f.bytes == all - gave, "memory is given back");
@@ -233,6 +263,78 @@ static void test_pool(void)
     ok(gram_mask_apply(pool, g, &p, &none, mask, n_ids), "and it goes on");
     gram_pool_free(pool);
     gram_pool_free(NULL);
+    gram_vocab_free(v);
+}
+
+static void add_way(struct gram_place *p, const uint32_t (*frames)[2],
+                    size_t n, unsigned space)
+{
+    p->depth[p->n_ways] = (uint16_t)n;
+    p->space[p->n_ways++] = (uint16_t)space;
+    for (size_t i = 0; i < n; i++)
+        p->frames[p->n_frames++] =
+            (struct gram_frame){frames[i][0], frames[i][1]};
+}
+
+static uint32_t state_of(const char *s)
+{
+    struct gram_place p;
+
+    gram_begin(g, &p);
+    feed(&p, s);
+    return p.frames[p.n_frames - 1].state;
+}
+
+/* Places of two ways, most of which no text leads to: all that they differ in
+ * matters to what is kept. */
+static void test_ways(void)
+{
+    static const unsigned spaces[] = {0, 1, 50, 51, 60, 92, 96, 98, 99, 100};
+    uint32_t list = state_of("[ "), behind = state_of("[\"a\" ");
+    uint32_t string = state_of("[\"a");
+    struct maskcheck_sum sum = {0};
+    struct gram_vocab *v;
+    struct maskcheck c = {.random = 5, .pieces = pieces, .n = n_ids};
+    uint32_t mask[IDS_MAX / 32];
+
+    if (gram_vocab_new(&v, pieces, n_ids, NULL))
+        return;
+    c.vocab = v;
+    c.pool = gram_pool_new(v);
+    for (uint32_t i = 0; i < 10; i++) {
+        for (uint32_t k = 0; k < 10; k++) {
+            struct gram_place p = {0};
+            add_way(&p, (const uint32_t[][2]){{list, 1}}, 1, spaces[i]);
+            add_way(&p, (const uint32_t[][2]){{behind, 2}}, 1, spaces[k]);
+            maskcheck_place(&c, g, &p, mask, &sum);
+        }
+    }
+    is_int(sum.wrong, 0, "white space before each of two ways");
+    for (uint32_t i = 0; i < 36; i++) {
+        struct gram_place p = {0};
+        add_way(&p, (const uint32_t[][2]){{behind, 1}, {string, i / 6}}, 2, 0);
+        add_way(&p, (const uint32_t[][2]){{behind, 3}, {string, i % 6}}, 2, 0);
+        maskcheck_place(&c, g, &p, mask, &sum);
+    }
+    is_int(sum.wrong, 0, "counters of each");
+    for (size_t i = 1; i < 3; i++) {
+        const uint32_t of[][2] = {{behind, 1}, {string, 2}, {string, 3}};
+        struct gram_place p = {0};
+        add_way(&p, of, i, 0);
+        add_way(&p, of + i, 3 - i, 0);
+        maskcheck_place(&c, g, &p, mask, &sum);
+    }
+    for (size_t i = 1; i < 3; i++) {
+        const uint32_t of[][2] = {
+            {behind, 1}, {behind, 1}, {string, 2}, {string, 3}};
+        struct gram_place p = {0};
+        add_way(&p, of, 1, 0);
+        add_way(&p, of + 1, i, 0);
+        add_way(&p, of + 1 + i, 3 - i, 0);
+        maskcheck_place(&c, g, &p, mask, &sum);
+    }
+    is_int(sum.wrong, 0, "calls open around each");
+    gram_pool_free(c.pool);
     gram_vocab_free(v);
 }
 
@@ -294,6 +396,7 @@ int main(void)
     test_deep();
     test_ids();
     test_pool();
+    test_ways();
     test_cut();
     return done();
 }
