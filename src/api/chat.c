@@ -154,6 +154,8 @@ static enum st make_jobs(struct exchange *x, const struct body *b,
         st = make_job(x, &r->choices[i], i, &plan, e);
     if (!st)
         r->row.max_tokens = r->choices[0].job->max_tokens;
+    if (plan.guides.shape.g)
+        r->grammar_bytes = plan.guides.shape.g->bytes;
     guides_release(&plan.guides);
     return st;
 }

@@ -13,6 +13,7 @@ struct grammars {
     pthread_mutex_t mu;   /* guards the rest */
     struct kept of[GRAMMARS_MAX];
     uint64_t hits, misses, clock;
+    size_t bytes; /* of all */
 };
 
 struct grammars *grammars_new(void)
@@ -80,7 +81,7 @@ struct grammar *grammars_find(struct grammars *c,
     return NULL;
 }
 
-/* One that is empty was never used. */
+/* The place of the next one: an empty one, or the one that goes next. */
 static struct kept *oldest_locked(struct grammars *c)
 {
     struct kept *k = &c->of[0];
@@ -91,20 +92,41 @@ static struct kept *oldest_locked(struct grammars *c)
     return k;
 }
 
+/* The one that goes next, while there is one; NULL: all are empty. */
+static struct kept *oldest_kept_locked(struct grammars *c)
+{
+    struct kept *k = NULL;
+
+    for (size_t i = 0; i < GRAMMARS_MAX; i++)
+        if (c->of[i].g && (!k || c->of[i].used < k->used))
+            k = &c->of[i];
+    return k;
+}
+
+static void drop_locked(struct grammars *c, struct kept *k)
+{
+    c->bytes -= k->g->bytes;
+    gram_unref(k->g);
+    *k = (struct kept){.g = NULL};
+}
+
 static void keep(struct grammars *c, const uint8_t key[GRAMMAR_KEY],
                  struct grammar *g)
 {
-    struct grammar *gone;
     struct kept *k;
 
     pthread_mutex_lock(&c->mu);
+    while ((k = oldest_kept_locked(c)) &&
+           c->bytes + g->bytes > GRAMMARS_BYTES_MAX)
+        drop_locked(c, k);
     k = oldest_locked(c);
-    gone = k->g;
+    if (k->g)
+        drop_locked(c, k);
     memcpy(k->key, key, GRAMMAR_KEY);
     k->g = gram_ref(g);
     k->used = ++c->clock;
+    c->bytes += g->bytes;
     pthread_mutex_unlock(&c->mu);
-    gram_unref(gone);
 }
 
 void grammars_end(struct grammars *c, const uint8_t key[GRAMMAR_KEY],
@@ -119,9 +141,8 @@ void grammars_figures(struct grammars *c, struct grammars_figures *out)
 {
     pthread_mutex_lock(&c->mu);
     *out = (struct grammars_figures){.hits = c->hits, .misses = c->misses};
-    for (size_t i = 0; i < GRAMMARS_MAX; i++) {
+    out->bytes = c->bytes;
+    for (size_t i = 0; i < GRAMMARS_MAX; i++)
         out->kept += c->of[i].g != NULL;
-        out->bytes += c->of[i].g ? c->of[i].g->bytes : 0;
-    }
     pthread_mutex_unlock(&c->mu);
 }

@@ -3,9 +3,9 @@
  * again (internal to api).
  *
  * A grammar is found by a digest of all that it was made of, so that neither
- * schemas nor their words stay in memory for it. GRAMMARS_MAX are kept; the one
- * that was asked for longest ago goes first, and lives on where an answer still
- * needs it.
+ * schemas nor their words stay in memory for it. GRAMMARS_MAX are kept, of
+ * GRAMMARS_BYTES_MAX together; the one that was asked for longest ago goes
+ * first, and lives on where an answer still needs it.
  * Threads: any. One grammar is compiled at a time: what that takes of memory
  * is needed once, and who asks for the same waits for it instead.
  */
@@ -15,6 +15,7 @@
 #include "gram/grammar.h"
 
 #define GRAMMARS_MAX 16
+#define GRAMMARS_BYTES_MAX ((size_t)64 << 20) /* of all that are kept */
 #define GRAMMAR_KEY 32 /* bytes of a digest */
 
 struct grammars; /* opaque */

@@ -214,7 +214,8 @@ static enum st open_shape(struct guides *g, const struct run *r,
     if (!st)
         st = lexicons_get(kept->lexicons, r->model, &g->lexicon, e);
     if (!st)
-        st = shape_open(&g->shape, kept->grammars, r->format, b,
+        st = shape_open(&g->shape, kept->grammars, g->config->memory,
+                        r->format, b,
                         r->format && g->lexicon->strips && !r->think_open, e);
     return st ? st : open_after(g, r, b, e);
 }

@@ -59,7 +59,7 @@ enum st hold_jobs(struct exchange *x, struct err *e)
 {
     struct memory *m = x->api->c.memory;
     struct run *r = run_of(x);
-    size_t bytes = HOLD_STREAM, one;
+    size_t bytes = HOLD_STREAM + r->grammar_bytes, one;
 
     if (!m)
         return ST_OK;

@@ -14,8 +14,8 @@
  *                                 nothing but digits and commas meets it
  *
  * and is refused before it is read when that would pass the peak. Afterwards
- * a stream holds HOLD_STREAM, and for each choice its prompt's ids and as many
- * events as it may make.
+ * a stream holds HOLD_STREAM, its grammar, as if nobody else had the same, and
+ * for each choice its prompt's ids and as many events as it may make.
  */
 #ifndef API_HOLD_H
 #define API_HOLD_H

@@ -78,6 +78,7 @@ struct run {
     uint64_t ticket;
     struct quota quota;    /* what its key may */
     size_t held_body, held_jobs; /* bytes in the accounts, see api/hold.h */
+    size_t grammar_bytes;  /* of what narrows its answers */
 
     const struct emit *emit;            /* the dialect */
     const struct catalog_model *model;

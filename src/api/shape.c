@@ -250,22 +250,58 @@ static enum st check_strict(const struct body *b, struct err *e)
 
 /* --- all of it ----------------------------------------------------------- */
 
+/* w.memory is less than `room`: the schema is read beside the workshop. */
 static enum st compile(struct grammar **out, const struct format *f,
-                       const struct body *b, bool space, struct err *e)
+                       const struct body *b, bool space, size_t room,
+                       struct err *e)
 {
     struct gxs w;
     int rule = -1;
     enum st st;
 
     gxs_init(&w);
+    if (room - room / 6 < w.memory)
+        w.memory = room - room / 6;
     st = root_rule(&rule, &w, f, b, space, e);
     if (!st)
         st = gram_compile(out, &w, rule, e);
+    if (st && w.crowded && room < SHAPE_ROOM)
+        st = ST_NOMEM;
     gxs_release(&w);
     return st;
 }
 
-enum st shape_open(struct shape *s, struct grammars *cache,
+static enum st no_room(struct memory *m, struct err *e)
+{
+    char words[400];
+
+    memory_words(m, words, sizeof(words));
+    return err_set(e, ST_NOMEM, "",
+                   "not enough memory to compile what the answer must look "
+                   "like; %s", words);
+}
+
+/* The same, with as much memory as there is. */
+static enum st compile_counted(struct grammar **out, struct memory *m,
+                               const struct format *f, const struct body *b,
+                               bool space, struct err *e)
+{
+    size_t room = SHAPE_ROOM;
+    enum st st;
+
+    if (!m)
+        return compile(out, f, b, space, room, e);
+    while (!memory_reserve(m, room)) {
+        room /= 2;
+        if (room < SHAPE_ROOM_MIN)
+            return no_room(m, e);
+    }
+    st = compile(out, f, b, space, room, e);
+    memory_unreserve(m, room);
+    return st == ST_NOMEM ? no_room(m, e) : st;
+}
+
+enum st shape_open(struct shape *s, struct grammars *cache, struct memory *m,
                    const struct format *f, const struct body *b, bool space,
                    struct err *e)
 {
@@ -287,7 +323,7 @@ enum st shape_open(struct shape *s, struct grammars *cache,
     s->g = grammars_find(cache, key);
     if (s->g)
         return ST_OK;
-    st = compile(&s->g, f, b, space, e);
+    st = compile_counted(&s->g, m, f, b, space, e);
     grammars_end(cache, key, s->g);
     return st ? tell(st, b, e) : ST_OK;
 }

@@ -12,8 +12,13 @@
 #include "api/body.h"
 #include "api/grammars.h"
 #include "chat/format.h"
+#include "gen/memory.h"
 
 #define SHAPE_BYTES_MAX ((size_t)4 << 20) /* of what it is made of */
+/* What a compilation may take, reading the schema included; under a peak that
+ * leaves less, half of it, and so on down to SHAPE_ROOM_MIN. */
+#define SHAPE_ROOM ((size_t)64 << 20)
+#define SHAPE_ROOM_MIN ((size_t)2 << 20)
 
 struct shape {
     struct grammar *g;      /* a reference; NULL: any text */
@@ -31,10 +36,12 @@ bool shape_calls(const struct body *b, const struct format *f);
 /*
  * f      reads the answer; NULL: nothing does
  * space  the reader drops the first space of the answer: there is one
+ * m      the accounts that a compilation is counted in; NULL: none
  * Errors, s->g NULL: ST_INVALID with the field, its text naming keyword and
- * path or the wrong part; ST_LIMIT naming the limit; ST_NOMEM.
+ * path or the wrong part; ST_LIMIT naming the limit; ST_NOMEM, with figures
+ * when it would pass the peak.
  */
-enum st shape_open(struct shape *s, struct grammars *cache,
+enum st shape_open(struct shape *s, struct grammars *cache, struct memory *m,
                    const struct format *f, const struct body *b, bool space,
                    struct err *e) MUST_CHECK;
 void shape_release(struct shape *s);

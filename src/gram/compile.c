@@ -252,11 +252,8 @@ static bool table(struct writer *x, size_t n, size_t size, void *pp)
                  GRAM_BYTES_MAX >> 20);
         return false;
     }
-    if (w->arena.used + w->scratch + g->bytes + bytes > GX_MEMORY) {
-        gxs_fail(w, ST_LIMIT, "",
-                 "the grammar is too large: it takes more than %u MiB of "
-                 "memory to compile",
-                 GX_MEMORY >> 20);
+    if (w->arena.used + w->scratch + g->bytes + bytes > w->memory) {
+        gxs_crowded(w);
         return false;
     }
     g->bytes += bytes;

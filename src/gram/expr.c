@@ -18,6 +18,7 @@ static const struct gx end_gx = {.kind = GXK_END, .has = GXH_ANCHOR};
 void gxs_init(struct gxs *w)
 {
     memset(w, 0, sizeof(*w));
+    w->memory = GX_MEMORY;
     arena_init(&w->arena, GX_ARENA);
 }
 

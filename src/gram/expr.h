@@ -30,6 +30,8 @@ struct gxs { /* the workshop */
     struct gx_rule_def *rules; /* [n_rules] owned */
     size_t n_rules, cap_rules;
     uint64_t work;             /* steps of construction so far: see budget */
+    size_t memory;             /* bytes it may take: GX_MEMORY, or less */
+    bool crowded;              /* it would have taken more */
     size_t scratch;            /* bytes in use besides the arena */
     struct schema_shared *schemas; /* of schema.c: what all schemas of this
                                 * workshop share; in the arena */

@@ -72,6 +72,8 @@ void gxs_drop(struct gxs *w, void *pp, size_t *cap, size_t size);
     ((need) <= (cap) || gxs_grow(w, &(v), &(cap), need, sizeof(*(v))))
 #define vec_drop(w, v, cap) gxs_drop(w, &(v), &(cap), sizeof(*(v)))
 void *gxs_alloc(struct gxs *w, size_t n, size_t size) MUST_CHECK; /* arena */
+/* Note that the memory it may take is not enough. */
+void gxs_crowded(struct gxs *w);
 
 /* --- DFAs ----------------------------------------------------------------- */
 

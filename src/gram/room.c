@@ -6,20 +6,22 @@
 
 #define LARGE ((size_t)1 << 20)
 
-static void no_memory(struct gxs *w)
+void gxs_crowded(struct gxs *w)
 {
+    if (!w->err.st)
+        w->crowded = true;
     gxs_fail(w, ST_LIMIT, "",
-             "the grammar is too large: it takes more than %u MiB of memory to "
-             "compile",
-             GX_MEMORY >> 20);
+             "the grammar is too large: it takes more than %zu MiB of memory "
+             "to compile",
+             w->memory >> 20);
 }
 
 void *gxs_alloc(struct gxs *w, size_t n, size_t size)
 {
     void *p = w->err.st ? NULL : arena_array(&w->arena, n, size);
 
-    if (!p)
-        no_memory(w);
+    if (!p || w->arena.used > w->memory)
+        gxs_crowded(w);
     return p;
 }
 
@@ -58,8 +60,8 @@ bool gxs_grow(struct gxs *w, void *pp, size_t *cap, size_t need, size_t size)
         n = need;
     if (w->err.st || !mem_mul(&bytes, n, size) ||
         !mem_add(&all, bytes, w->scratch - old + w->arena.used) ||
-        all > GX_MEMORY) {
-        no_memory(w);
+        all > w->memory) {
+        gxs_crowded(w);
         return false;
     }
     memcpy(&p, pp, sizeof(p));

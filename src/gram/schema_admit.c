@@ -96,7 +96,7 @@ static struct schema_tester *tester_at(struct schema_read *s, const void *key,
 static void small_workshop(struct gxs *w)
 {
     gxs_init(w);
-    w->scratch = GX_MEMORY - SCHEMA_TESTER;
+    w->memory = SCHEMA_TESTER;
 }
 
 /* A grammar of one expression; NULL: it matches nothing. */

@@ -158,7 +158,7 @@ static void walks(const struct format *f, const char *more, size_t most,
     };
     if (!open_req(&w.q, f, more) ||
         lexicons_get(lexicons, &w.model, &w.l, &err) ||
-        shape_open(&w.shape, grammars, f, &w.q.body, false, &err)) {
+        shape_open(&w.shape, grammars, NULL, f, &w.q.body, false, &err)) {
         printf("Bail out! %s: %s: %s\n", what, err.where, err.text);
         exit(1);
     }

@@ -5,6 +5,7 @@
 #include "t/lib/apit.h"
 
 #include "api/hold.h"
+#include "gram/grammar.h"
 
 #define CHAT "/v1/chat/completions"
 #define HELLO "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]%s}"
@@ -69,6 +70,19 @@ static void streams(struct apit *t)
            "exactly those");
     call_release(&c);
     is_int(held(), 0, "and everything is given back");
+
+    scripted_hold(t->gen);
+    call_start(&c, t, "POST", CHAT,
+               hello(",\"stream\":true,\"structured_outputs\":"
+                     "{\"regex\":\"a{500}\"}"),
+               NULL);
+    ok(held() > waits + 500 * sizeof(struct gram_state),
+       "its grammar is among them: %zu", held() - waits);
+    api_gone(&c.x);
+    call_finish(&c);
+    call_release(&c);
+    scripted_release(t->gen);
+    is_int(held(), 0, "and given back");
 
     scripted_hold(t->gen);
     call_start(&c, t, "POST", CHAT,

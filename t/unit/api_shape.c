@@ -22,6 +22,7 @@
 static struct apit t;
 static struct grammars *cache;
 static struct lexicons *lexicons;
+static struct memory *accounts; /* NULL: none */
 static uint64_t seed = 88172645463325252u;
 
 static uint64_t draw(void)
@@ -43,7 +44,7 @@ static enum st shape_of(struct shape *s, const char *json, bool space,
     *e = (struct err){0};
     st = body_parse_chat(&b, &a, (struct text){json, strlen(json)}, e);
     BUG_ON(st);
-    st = shape_open(s, cache, t.format, &b, space, e);
+    st = shape_open(s, cache, accounts, t.format, &b, space, e);
     arena_release(&a);
     return st;
 }
@@ -85,6 +86,67 @@ static void kept(void)
         shape_release(&s[i]);
     grammars_free(cache);
     cache = all;
+}
+
+/* What is kept is bounded in bytes too; the newest always stays. */
+static void kept_bytes(void)
+{
+    static const size_t mib[] = {30, 20, 10, 10, 62, 80};
+    static const size_t kept_then[] = {1, 2, 3, 3, 1, 1};
+    struct grammars *c = grammars_new();
+    struct grammars_figures f;
+    uint8_t key[GRAMMAR_KEY] = {0};
+
+    for (size_t i = 0; i < sizeof(mib) / sizeof(*mib); i++) {
+        struct grammar *g = mem_new(struct grammar);
+
+        g->bytes = mib[i] << 20;
+        g->refs = 1;
+        key[0] = (uint8_t)i;
+        ok(!grammars_find(c, key), "one of %zu MiB is new", mib[i]);
+        grammars_end(c, key, g);
+        gram_unref(g);
+        grammars_figures(c, &f);
+        is_int(f.kept, kept_then[i], "then so many are kept");
+    }
+    is_int(f.bytes, (size_t)80 << 20, "their bytes");
+    grammars_free(c);
+}
+
+/* A compilation is in the accounts, and takes what there is. */
+static void counted(void)
+{
+    static const char small[] = M "\"structured_outputs\":{\"regex\":\"ab\"}}",
+                      large[] = M "\"structured_outputs\":{\"regex\":"
+                                  "\"[a-z\\\\p{L}]{300}\"}}";
+    struct grammars *all = cache;
+    struct memory m;
+    struct shape s;
+    struct err e;
+
+    cache = grammars_new();
+    is_int(memory_init(&m, 0, (size_t)4096 << 20, 0, &e), ST_OK, "accounts");
+    accounts = &m;
+    is_int(shape_of(&s, large, false, &e), ST_OK, "a large one (%s)", e.text);
+    shape_release(&s);
+    grammars_free(cache);
+    cache = grammars_new();
+    memory_set(&m, MEM_KV, m.peak - memory_held(&m) - SHAPE_ROOM_MIN);
+    is_int(shape_of(&s, large, false, &e), ST_NOMEM, "no room for it: %s",
+           e.text);
+    ok(strstr(e.text, "peak 4096 MiB"), "in figures");
+    is_int(shape_of(&s, small, false, &e), ST_OK, "but for a small one");
+    shape_release(&s);
+    memory_set(&m, MEM_KV, m.peak);
+    is_int(shape_of(&s, small, false, &e), ST_OK, "one that is kept takes none");
+    shape_release(&s);
+    grammars_free(cache);
+    cache = grammars_new();
+    is_int(shape_of(&s, small, false, &e), ST_NOMEM, "no room at all");
+    is_int(atomic_load(&m.bytes[MEM_REQUESTS]), 0, "all is given back");
+    grammars_free(cache);
+    cache = all;
+    accounts = NULL;
 }
 
 /* What differs in anything that matters is another grammar. */
@@ -492,6 +554,8 @@ int main(void)
     lexicons = lexicons_new();
     threads(); /* first: they make the vocabulary */
     kept();
+    kept_bytes();
+    counted();
     keys();
     errors();
     vocabulary();
