@@ -134,6 +134,14 @@ $w = whole(chat($d, %question, schema(object(a => { const => 'x' })),
 like $w->{text}, qr/^\s*\{\s*"a"\s*:\s*"x"\s*\}\s*\z/,
     'a reasoning that is closed leaves the answer its room';
 like $w->{reasoning}, qr/the answer follows/, 'closed by its budget';
+# <|im_end|> and <|endoftext|> of the demo model
+my %end = (logit_bias => { 3063 => 100, 3065 => 100 });
+$w = whole(chat($d, %question, schema($city), %end, max_tokens => 400));
+is "$w->{finish} " . join(',', sort keys %{ $json->decode($w->{text}) }),
+    'stop city,sure', 'a reply does not end inside its reasoning';
+is $w->{reasoning}, $free->{reasoning}, 'which goes on';
+is whole(chat($d, %question, %end))->{text}, '',
+    'where nothing is bound it may';
 
 # --- ends --------------------------------------------------------------------
 $w = whole(chat($d, %quick, schema($city), max_tokens => 3));

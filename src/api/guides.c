@@ -173,6 +173,8 @@ static enum st open_after(struct guides *g, const struct run *r,
         .may_open = !r->think_open,
         .piece = piece_of,
         .piece_arg = r->model->tok,
+        .ends = l->ends,
+        .n_ends = l->n_ends,
     };
     st = find_frame(g, r->format, e);
     g->after.frame = g->frame.p;

@@ -24,6 +24,8 @@ struct after {
     uint32_t n_frame;
     const int32_t *begins;
     size_t n_begins, n_breaks;
+    const int32_t *ends;
+    size_t n_ends;
 };
 
 struct after_state {
@@ -99,11 +101,15 @@ static bool overruns(const struct after *t, uint32_t at, int32_t id)
     return false;
 }
 
-static bool narrow_close(const struct after *t, uint32_t at, uint32_t *mask,
-                         size_t n_vocab)
+/* An answer follows: the reply does not end here. */
+static bool narrow_inside(const struct after *t, uint32_t at, uint32_t *mask,
+                          size_t n_vocab)
 {
+    for (size_t i = 0; i < t->n_ends; i++)
+        if (!mark_has(&t->close, t->ends[i]))
+            clear(mask, n_vocab, t->ends[i]);
     if (!t->close.bytes || !at)
-        return false;
+        return t->n_ends > 0;
     for (size_t id = 0; id < n_vocab; id++)
         if (has(mask, n_vocab, (int32_t)id) &&
             overruns(t, at, (int32_t)id))
@@ -157,7 +163,7 @@ static bool allowed(const struct guide *g, const void *state, uint32_t *mask,
     case WAITING:
         return narrow_waiting(t, state, s->at, mask, n_vocab);
     case INSIDE:
-        return narrow_close(t, s->at, mask, n_vocab);
+        return narrow_inside(t, s->at, mask, n_vocab);
     case FRAME:
         only(mask, n_vocab, t->frame[s->at]);
         return true;
@@ -328,5 +334,7 @@ struct guide *guide_after_new(const struct after_config *c,
     t->begins = c->begins;
     t->n_begins = c->n_begins;
     t->n_breaks = c->n_breaks;
+    t->ends = c->ends;
+    t->n_ends = c->n_ends;
     return &t->guide;
 }

@@ -1,12 +1,12 @@
 /*
  * gen/guide_after.h - a guide that begins when a reasoning has ended.
  *
- * Until then everything may come. When the prompt opened the reasoning, or the
- * model opens it before anything else (may_open), the inner guide waits for
- * its close; else it begins at once. Behind the close comes the frame, which
- * is not the inner guide's: first ids that must come (the element of a form
- * that holds the answer), then newlines, which readers drop, a few at most. An
- * answer does not begin with a newline then.
+ * Until then everything may come but what ends a reply. When the prompt opened
+ * the reasoning, or the model opens it before anything else (may_open), the
+ * inner guide waits for its close; else it begins at once. Behind the close
+ * comes the frame, which is not the inner guide's: first ids that must come
+ * (the element of a form that holds the answer), then newlines, which readers
+ * drop, a few at most. An answer does not begin with a newline then.
  */
 #ifndef GEN_GUIDE_AFTER_H
 #define GEN_GUIDE_AFTER_H
@@ -31,6 +31,10 @@ struct after_config {
      * readers drop no newlines here. */
     const int32_t *begins;
     size_t n_begins, n_breaks;
+    /* [n_ends] ids that end a reply: a reasoning does not end with them,
+     * unless they are of its close. Borrowed as long as the guide lives. */
+    const int32_t *ends;
+    size_t n_ends;
 };
 
 /* Takes ownership of `inner`, also when it fails; the rest is copied unless it

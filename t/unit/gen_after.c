@@ -278,6 +278,22 @@ static void spelled(void)
     stop();
 }
 
+/* What ends a reply does not end a reasoning, unless it also closes it. */
+static void ends(void)
+{
+    static const int32_t end[] = {END, CLOSE_2};
+    static const struct after_config c = {INSIDE, BREAKS, .ends = end,
+                                          .n_ends = 2};
+
+    start(&c);
+    ok(!allows(END) && allows(CLOSE_2) && allows(5), "no end in a reasoning");
+    put(CLOSE);
+    ok(!allows(END) && allows(CLOSE_2), "nor in half of a close");
+    put(CLOSE_2);
+    is_str(may(), "1 46 47", "behind it they are the inner guide's");
+    stop();
+}
+
 /* Any prefix of a run can be gone back to. */
 static void forks(void)
 {
@@ -316,6 +332,7 @@ int main(void)
     at_once();
     framed();
     spelled();
+    ends();
     forks();
     return done();
 }
