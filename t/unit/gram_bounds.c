@@ -211,7 +211,7 @@ static bool begin_masks(void)
 /* Masks behind 0 to 60 more characters, in either order: what was kept for one
  * must not be taken for another. */
 static void lengths(struct grammar *g, const char *head, size_t times,
-                    const char *of, const char *what)
+                    const char *of, size_t want, const char *what)
 {
     struct gram_place places[61];
     uint32_t mask[(IDS + 31) / 32];
@@ -224,6 +224,7 @@ static void lengths(struct grammar *g, const char *head, size_t times,
     do
         places[n++] = p;
     while (n < 61 && gram_bytes(g, &p, "a", 1));
+    is_int(n, want, "%s: as far as it can be finished", what);
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < n; i++)
             maskcheck_place(&m.check, g, &places[pass ? n - 1 - i : i], mask,
@@ -242,16 +243,16 @@ static void test_plain(void)
 
     lengths(compile(seq(lit("("), call(rule(seq(text(), lit("\""),
                                                 gx_empty(&w)), 0, 45)),
-                        lit(")"))), "", 0, "(", "at most 45");
+                        lit(")"))), "", 0, "(", 46, "at most 45");
     lengths(compile(seq(lit("("), call(rule(seq(text(), lit("\""),
                                                 gx_empty(&w)), 50, 55)),
-                        lit(")"))), "", 0, "(", "50 to 55");
+                        lit(")"))), "", 0, "(", 56, "50 to 55");
     thirty = gx_counted(&w, gx_repeat(&w, gx_range(&w, 'a', 'a'), 30, 30),
                         GX_RAW);
     lengths(compile(seq(lit("("), call(rule(seq(text(), lit("\""),
                                                 seq(thirty, lit("2"),
                                                     gx_empty(&w))), 0, 40)),
-                        lit(")"))), "", 0, "(", "30 to come");
+                        lit(")"))), "", 0, "(", 11, "30 to come");
     lengths(compile(seq(lit("("), call(rule(gx_seq(
                                                 &w, text(),
                                                 call(rule(seq(lit("a"),
@@ -259,7 +260,7 @@ static void test_plain(void)
                                                                   &w, GX_JSON),
                                                               lit("\"")), 0,
                                                           GX_MANY))), 0, 25)),
-                        lit(")"))), "", 0, "(", "or read in another way");
+                        lit(")"))), "", 0, "(", 61, "or read in another way");
     /* where the short end is a call too many, 30 must be left for the other */
     thirty = gx_counted(&w, gx_repeat(&w, gx_range(&w, 'a', 'a'), 30, 30),
                         GX_RAW);
@@ -271,7 +272,7 @@ static void test_plain(void)
     gx_rule_set(&w, r, gx_alt(&w, seq(lit("("), call(r), lit(")")),
                               seq(lit("="), call(inner), lit(";"))), 0,
                 GX_MANY);
-    lengths(compile(call(r)), "(", GRAM_DEPTH_MAX - 2, "=", "few calls left");
+    lengths(compile(call(r)), "(", GRAM_DEPTH_MAX - 2, "=", 11, "few calls left");
 }
 
 int main(void)
