@@ -475,6 +475,58 @@ static void guides(void)
     }
 }
 
+/* The answer is over when only white space could follow, and not before. */
+static void over(void)
+{
+    static const struct {
+        const char *schema, *text;
+        bool over;
+    } of[] = {
+        {"{\"type\":\"boolean\"}", "true", true},
+        {"{\"type\":\"boolean\"}", "tru", false},
+        {"{\"type\":\"integer\"}", "12", false},
+        {"{\"type\":\"integer\"}", "12 ", true},
+        {"{\"enum\":[\"a\",\"ab\"]}", "\"a", false},
+        {"{\"enum\":[\"a\",\"ab\"]}", "\"a\"", true},
+        {"{\"type\":\"array\",\"maxItems\":1}", "[]", true},
+        {"{\"type\":\"array\",\"maxItems\":1}", "[", false},
+    };
+    char json[256];
+    struct walk w;
+
+    for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+        snprintf(json, sizeof(json), "%s\"structured_outputs\":{\"json\":%s}}",
+                 "" M, of[i].schema);
+        walk_start(&w, json);
+        for (const char *c = of[i].text; *c; c++) {
+            int32_t id = 0;
+            struct span s;
+
+            do
+                s = lexicon_piece(w.l, id);
+            while ((s.n != 1 || s.s[0] != *c) && ++id < (int32_t)w.n);
+            look(&w);
+            if (!has(&w, id))
+                ok(false, "'%c' of %s may come", *c, of[i].text);
+            put(&w, id);
+        }
+        is_int(w.over, of[i].over, "%s of %s is %s", of[i].text,
+               of[i].schema, of[i].over ? "over" : "not over");
+        walk_end(&w);
+    }
+    walk_start(&w, M "\"structured_outputs\":{\"regex\":\"a*\"}}");
+    for (int32_t id = 0; id < (int32_t)w.n && !w.over; id++) {
+        struct span s = lexicon_piece(w.l, id);
+
+        if (s.n && s.s[0] != 'a')
+            put(&w, id);
+    }
+    ok(!w.over, "where it may end, only an end id ends it");
+    put(&w, t.end_id);
+    ok(w.over, "and does");
+    walk_end(&w);
+}
+
 /* Ids of others, ends, and what comes behind an end. */
 static void others(void)
 {
@@ -560,6 +612,7 @@ int main(void)
     errors();
     vocabulary();
     guides();
+    over();
     others();
     lexicons_free(lexicons);
     grammars_free(cache);
