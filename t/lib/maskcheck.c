@@ -28,6 +28,28 @@ static bool take_mark(const struct grammar *g, struct gram_place *p)
     return false;
 }
 
+/* An end and all marks, as ids behind the vocabulary: how many are wrong. */
+static size_t wrong_others(struct maskcheck *c, const struct grammar *g,
+                           const struct gram_place *p)
+{
+    size_t n = c->n + 1 + GX_MARKS, words = (n + 31) / 32, wrong;
+    uint32_t *mask = mem_array(uint32_t, words);
+    int32_t mark[GX_MARKS], end = (int32_t)c->n;
+    const struct gram_ids ids = {mark, &end, 1};
+
+    for (int k = 0; k < GX_MARKS; k++)
+        mark[k] = end + 1 + k;
+    memset(mask, 0xff, words * sizeof(*mask));
+    wrong = !gram_mask_apply(c->pool, g, p, &ids, mask, n);
+    wrong += has(mask, c->n) != gram_ends(g, p);
+    for (int k = 0; k < GX_MARKS; k++) {
+        struct gram_place at = *p;
+        wrong += has(mask, (size_t)mark[k]) != gram_mark(g, &at, k);
+    }
+    free(mask);
+    return wrong;
+}
+
 void maskcheck_place(struct maskcheck *c, const struct grammar *g,
                      const struct gram_place *p, uint32_t *mask,
                      struct maskcheck_sum *sum)
@@ -51,6 +73,7 @@ void maskcheck_place(struct maskcheck *c, const struct grammar *g,
         may += want;
     }
     sum->places++;
+    sum->wrong += wrong_others(c, g, p);
     for (size_t i = 0; i < p->n_ways; i++) {
         if (p->depth[i] > sum->deepest)
             sum->deepest = p->depth[i];

@@ -18,7 +18,8 @@ struct maskcheck {
 
 struct maskcheck_sum {
     size_t places, ids; /* looked at; allowed ids of those */
-    size_t wrong;       /* ids about which mask and walk disagree */
+    size_t wrong;       /* ids about which mask and walk disagree; and marks,
+                         * and the end */
     size_t deepest;     /* most frames of one way */
     size_t empty;       /* places where nothing may come, not even the end */
 };

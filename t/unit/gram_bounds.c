@@ -194,11 +194,14 @@ static void add(const char *s, size_t n)
 static bool begin_masks(void)
 {
     static const char *const rough[] = {"\"", "\\n", "\"2", "\"1", "(", "=",
-                                        ";", ")", "\"1;", "1", "2"};
+                                        ";", ")", "\"1;", "1", "2", " ",
+                                        ",", "z", ", ", "\n\n\n\n\n,\n",
+                                        "\n\n\n\n\n,\n\n\n\n\n\n"};
 
     m.check = (struct maskcheck){.random = 3, .pieces = m.pieces};
     for (size_t n = 1; n <= 50; n++)
         add("aaaaaaaaaabbbbbbbbbbaaaaaaaaaabbbbbbbbbbaaaaaaaaaaa", n);
+    add("b", 1);
     for (size_t i = 0; i < sizeof(rough) / sizeof(*rough); i++)
         add(rough[i], strlen(rough[i]));
     if (gram_vocab_new(&m.vocab, m.pieces, m.check.n, NULL))
@@ -255,12 +258,12 @@ static void test_plain(void)
                         lit(")"))), "", 0, "(", 11, "30 to come");
     lengths(compile(seq(lit("("), call(rule(gx_seq(
                                                 &w, text(),
-                                                call(rule(seq(lit("a"),
+                                                call(rule(seq(lit("b"),
                                                               gx_any_text(
                                                                   &w, GX_JSON),
                                                               lit("\"")), 0,
                                                           GX_MANY))), 0, 25)),
-                        lit(")"))), "", 0, "(", 61, "or read in another way");
+                        lit(")"))), "", 0, "(", 26, "or read in another way");
     /* where the short end is a call too many, 30 must be left for the other */
     thirty = gx_counted(&w, gx_repeat(&w, gx_range(&w, 'a', 'a'), 30, 30),
                         GX_RAW);
@@ -275,6 +278,29 @@ static void test_plain(void)
     lengths(compile(call(r)), "(", GRAM_DEPTH_MAX - 2, "=", 11, "few calls left");
 }
 
+static void test_quick(void)
+{
+    const struct gx *behind = gx_seq(&w, gx_space(&w), lit("z"));
+    int h, r;
+
+    lengths(compile(seq(lit("("), seq(gx_space(&w), lit(","), behind),
+                        gx_empty(&w))), "", 0, "(", 1, "white space anew");
+    h = rule(lit("z"), 0, GX_MANY);
+    lengths(compile(seq(lit("("), seq(gx_space(&w), lit(","), gx_space(&w)),
+                        call(h))), "", 0, "(", 1, "before a call");
+    h = rule(lit("z"), 0, GX_MANY);
+    for (int i = 0; i < 9; i++)
+        h = rule(seq(lit("a"), call(h), lit("a")), 0, GX_MANY);
+    h = rule(seq(lit("a"), gx_alt(&w, lit("1"), seq(lit("2"), call(h),
+                                                    lit("2"))), lit("\"")), 0,
+             GX_MANY);
+    r = gx_rule(&w);
+    gx_rule_set(&w, r, gx_alt(&w, seq(lit("("), call(r), lit(")")),
+                              seq(lit("="), call(h), lit(";"))), 0, GX_MANY);
+    lengths(compile(call(r)), "(", GRAM_DEPTH_MAX - 2, "=a", 1,
+            "a branch that would nest too deep");
+}
+
 int main(void)
 {
     gxs_init(&w);
@@ -284,8 +310,10 @@ int main(void)
     test_open();
     test_done();
     test_calls();
-    if (ok(begin_masks(), "a vocabulary"))
+    if (ok(begin_masks(), "a vocabulary")) {
         test_plain();
+        test_quick();
+    }
     gram_pool_free(m.check.pool);
     gram_vocab_free(m.vocab);
     gxs_release(&w);

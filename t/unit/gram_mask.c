@@ -334,6 +334,14 @@ static void test_ways(void)
         maskcheck_place(&c, g, &p, mask, &sum);
     }
     is_int(sum.wrong, 0, "calls open around each");
+    for (size_t i = 0; i < 2; i++) {
+        struct gram_place p = {0};
+        uint32_t end = state_of("[\"a\"]");
+        add_way(&p, (const uint32_t[][2]){{i ? behind : end, 1}}, 1, 0);
+        add_way(&p, (const uint32_t[][2]){{i ? end : behind, 1}}, 1, 0);
+        maskcheck_place(&c, g, &p, mask, &sum);
+    }
+    is_int(sum.wrong, 0, "the end of either");
     gram_pool_free(c.pool);
     gram_vocab_free(v);
 }
