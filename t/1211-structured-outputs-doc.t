@@ -101,8 +101,8 @@ for my $row (rows('refused | as')) {
 for my $row (rows('limit | number | in')) {
     my ($file, $name) = quoted($row->[2]);
     my ($is) = Pen::Grammar::slurp($file)
-        =~ /^#define \Q$name\E (\d+|\(\(size_t\)\d+ << 20\))/m;
-    $is = $1 if $row->[1] =~ / MiB$/ && $is =~ /(\d+) << 20/;
+        =~ /^#define \Q$name\E (\d+|\((?:\(size_t\))?\d+u? << 20\))/m;
+    $is = $1 if $row->[1] =~ / MiB$/ && $is =~ /(\d+)u? << 20/;
     my ($told) = $row->[1] =~ tr/,//dr =~ /^(\d+)/;
     is $told, $is, "$row->[0] is $name";
 }

@@ -113,7 +113,9 @@ enum st schema_literals(struct schema_read *s,
 
     *out = NULL;
     if (!st && t.states > GRAM_STATES_MAX)
-        return schema_refuse(s, ST_LIMIT, s->reading, "enum", e,
+        return schema_refuse(s, ST_LIMIT, s->reading,
+                             json_get(s->reading, "const") ? "const" : "enum",
+                             e,
                              "where they differ, its values are together "
                              "longer than %d bytes", GRAM_STATES_MAX);
     if (!st && t.n)

@@ -7,6 +7,18 @@ const char schema_scope_mark[] = "scope";
 
 /* --- lists of ways -------------------------------------------------------- */
 
+/* The keyword by which a schema combines others, for messages. */
+static const char *combines(const struct json *node)
+{
+    static const char *const words[] = {"allOf", "anyOf", "oneOf", "$ref",
+                                        "$dynamicRef"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (json_get(node, words[i]))
+            return words[i];
+    return "anyOf";
+}
+
 static enum st add_way(struct schema_read *s, struct ways *to, size_t *cap,
                        struct way way, struct err *e)
 {
@@ -18,9 +30,10 @@ static enum st add_way(struct schema_read *s, struct ways *to, size_t *cap,
                                  way.c.n * sizeof(*way.c.of))))
             return ST_OK;
     if (to->n == SCHEMA_WAYS_MAX)
-        return schema_refuse(s, ST_LIMIT, s->reading, "anyOf", e,
-                             "with oneOf and allOf it comes to more than %d "
-                             "alternatives of one value", SCHEMA_WAYS_MAX);
+        return schema_refuse(s, ST_LIMIT, s->reading, combines(s->reading), e,
+                             "with what it is combined with it comes to more "
+                             "than %d alternatives of one value",
+                             SCHEMA_WAYS_MAX);
     p = schema_room(s, to->p, to->n, cap, sizeof(*p));
     if (!p)
         return schema_nomem(e);
@@ -291,7 +304,7 @@ static enum st look_at(struct schema_read *s, const struct json *node,
     enum st st;
 
     if (s->depth == SCHEMA_DEPTH_MAX)
-        return schema_refuse(s, ST_LIMIT, node, "allOf", e,
+        return schema_refuse(s, ST_LIMIT, node, combines(node), e,
                              "references and combinations in one another are "
                              "followed %d deep", SCHEMA_DEPTH_MAX);
     s->depth++;
