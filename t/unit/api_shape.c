@@ -88,6 +88,15 @@ static void kept(void)
     cache = all;
 }
 
+static struct grammar *made(size_t bytes)
+{
+    struct grammar *g = mem_new(struct grammar);
+
+    g->bytes = bytes;
+    g->refs = 1;
+    return g;
+}
+
 /* What is kept is bounded in bytes too; the newest always stays. */
 static void kept_bytes(void)
 {
@@ -98,10 +107,8 @@ static void kept_bytes(void)
     uint8_t key[GRAMMAR_KEY] = {0};
 
     for (size_t i = 0; i < sizeof(mib) / sizeof(*mib); i++) {
-        struct grammar *g = mem_new(struct grammar);
+        struct grammar *g = made(mib[i] << 20);
 
-        g->bytes = mib[i] << 20;
-        g->refs = 1;
         key[0] = (uint8_t)i;
         ok(!grammars_find(c, key), "one of %zu MiB is new", mib[i]);
         grammars_end(c, key, g);
@@ -111,6 +118,83 @@ static void kept_bytes(void)
     }
     is_int(f.bytes, (size_t)80 << 20, "their bytes");
     grammars_free(c);
+}
+
+static bool is_kept(struct grammars *c, const uint8_t key[GRAMMAR_KEY])
+{
+    struct grammar *g = grammars_find(c, key);
+
+    if (!g)
+        grammars_end(c, key, NULL);
+    gram_unref(g);
+    return g;
+}
+
+/* The one that was used longest ago goes first. */
+static void kept_used(void)
+{
+    struct grammars *c = grammars_new();
+    uint8_t key[GRAMMAR_KEY] = {0};
+
+    for (int i = 0; i <= GRAMMARS_MAX; i++) {
+        struct grammar *g = made(100);
+
+        key[0] = 0;
+        if (i == GRAMMARS_MAX)
+            ok(is_kept(c, key), "the first is used again");
+        key[0] = (uint8_t)i;
+        BUG_ON(grammars_find(c, key));
+        grammars_end(c, key, g);
+        gram_unref(g);
+    }
+    key[0] = 0;
+    ok(is_kept(c, key), "and stays");
+    key[0] = 1;
+    ok(!is_kept(c, key), "the second goes for it");
+    key[0] = 2;
+    ok(is_kept(c, key), "the third does not");
+    key[GRAMMAR_KEY - 1] = 1;
+    ok(!is_kept(c, key), "all of a key is looked at");
+    grammars_free(c);
+}
+
+struct waiter {
+    struct grammars *c;
+    struct grammar *g;
+    _Atomic bool begun;
+};
+
+static void *wait_for(void *arg)
+{
+    static const uint8_t key[GRAMMAR_KEY] = {7};
+    struct waiter *w = arg;
+
+    w->begun = true;
+    w->g = grammars_find(w->c, key);
+    if (!w->g)
+        grammars_end(w->c, key, NULL);
+    return NULL;
+}
+
+/* Who waits while another makes it has that one. */
+static void kept_waits(void)
+{
+    static const uint8_t key[GRAMMAR_KEY] = {7};
+    struct waiter w = {.c = grammars_new()};
+    struct grammar *g = made(100);
+    pthread_t id;
+
+    BUG_ON(grammars_find(w.c, key));
+    BUG_ON(pthread_create(&id, NULL, wait_for, &w));
+    while (!w.begun)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+    grammars_end(w.c, key, g);
+    pthread_join(id, NULL);
+    ok(w.g == g, "who waited for it has it");
+    gram_unref(w.g);
+    gram_unref(g);
+    grammars_free(w.c);
 }
 
 /* A compilation is in the accounts, and takes what there is. */
@@ -607,6 +691,8 @@ int main(void)
     threads(); /* first: they make the vocabulary */
     kept();
     kept_bytes();
+    kept_used();
+    kept_waits();
     counted();
     keys();
     errors();
