@@ -304,14 +304,21 @@ static void test_ways(void)
     for (uint32_t i = 0; i < 10; i++) {
         for (uint32_t k = 0; k < 10; k++) {
             struct gram_place p = {0};
+            struct gram_place q = {0};
             add_way(&p, (const uint32_t[][2]){{list, 1}}, 1, spaces[i]);
             add_way(&p, (const uint32_t[][2]){{behind, 2}}, 1, spaces[k]);
             maskcheck_place(&c, g, &p, mask, &sum);
+            add_way(&q, (const uint32_t[][2]){{behind, 2}}, 1, spaces[i]);
+            add_way(&q, (const uint32_t[][2]){{behind, 2}}, 1, spaces[k]);
+            maskcheck_place(&c, g, &q, mask, &sum);
         }
     }
     is_int(sum.wrong, 0, "white space before each of two ways");
-    for (uint32_t i = 0; i < 36; i++) {
+    for (uint32_t k = 0; k < 72; k++) {
         struct gram_place p = {0};
+        uint32_t i = k < 36 ? k : 71 - k;
+        if (k == 36)
+            (void)gram_pool_shrink(c.pool, SIZE_MAX);
         add_way(&p, (const uint32_t[][2]){{behind, 1}, {string, i / 6}}, 2, 0);
         add_way(&p, (const uint32_t[][2]){{behind, 3}, {string, i % 6}}, 2, 0);
         maskcheck_place(&c, g, &p, mask, &sum);
@@ -342,6 +349,18 @@ static void test_ways(void)
         maskcheck_place(&c, g, &p, mask, &sum);
     }
     is_int(sum.wrong, 0, "the end of either");
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t of[GRAM_DEPTH_MAX][2];
+        struct gram_place p = {0};
+        for (size_t k = 0; k < GRAM_DEPTH_MAX; k++) {
+            of[k][0] = behind;
+            of[k][1] = 1;
+        }
+        add_way(&p, of, i ? GRAM_DEPTH_MAX : 2, 0);
+        add_way(&p, of, i ? 2 : GRAM_DEPTH_MAX, 0);
+        maskcheck_place(&c, g, &p, mask, &sum);
+    }
+    is_int(sum.wrong, 0, "one that has no call left");
     gram_pool_free(c.pool);
     gram_vocab_free(v);
 }
