@@ -196,7 +196,8 @@ static bool begin_masks(void)
     static const char *const rough[] = {"\"", "\\n", "\"2", "\"1", "(", "=",
                                         ";", ")", "\"1;", "1", "2", " ",
                                         ",", "z", ", ", "\n\n\n\n\n,\n",
-                                        "\n\n\n\n\n,\n\n\n\n\n\n"};
+                                        "\n\n\n\n\n,\n\n\n\n\n\n", "\x7f",
+                                        "a\x7f"};
 
     m.check = (struct maskcheck){.random = 3, .pieces = m.pieces};
     for (size_t n = 1; n <= 50; n++)
@@ -281,15 +282,21 @@ static void test_plain(void)
 static void test_quick(void)
 {
     const struct gx *behind = gx_seq(&w, gx_space(&w), lit("z"));
-    int h, r;
+    int h;
 
     lengths(compile(seq(lit("("), seq(gx_space(&w), lit(","), behind),
                         gx_empty(&w))), "", 0, "(", 1, "white space anew");
     h = rule(lit("z"), 0, GX_MANY);
     lengths(compile(seq(lit("("), seq(gx_space(&w), lit(","), gx_space(&w)),
                         call(h))), "", 0, "(", 1, "before a call");
-    h = rule(lit("z"), 0, GX_MANY);
-    for (int i = 0; i < 9; i++)
+}
+
+/* In so many brackets, a branch of `nest` more calls. */
+static void test_branch(uint32_t open, int nest, const char *what)
+{
+    int h = rule(lit("z"), 0, GX_MANY), r;
+
+    for (int i = 1; i < nest; i++)
         h = rule(seq(lit("a"), call(h), lit("a")), 0, GX_MANY);
     h = rule(seq(lit("a"), gx_alt(&w, lit("1"), seq(lit("2"), call(h),
                                                     lit("2"))), lit("\"")), 0,
@@ -297,8 +304,22 @@ static void test_quick(void)
     r = gx_rule(&w);
     gx_rule_set(&w, r, gx_alt(&w, seq(lit("("), call(r), lit(")")),
                               seq(lit("="), call(h), lit(";"))), 0, GX_MANY);
-    lengths(compile(call(r)), "(", GRAM_DEPTH_MAX - 2, "=a", 1,
-            "a branch that would nest too deep");
+    lengths(compile(call(r)), "(", open, "=a", 1, what);
+}
+
+/* Plain text but for one character that text of JSON has. */
+static void test_delete(void)
+{
+    struct charset c;
+
+    charset_init(&c, &w.arena);
+    charset_add(&c, ' ', '!');
+    charset_add(&c, '#', '[');
+    charset_add(&c, ']', '~');
+    charset_add(&c, 0x80, 0xd7ff);
+    charset_add(&c, 0xe000, 0x10ffff);
+    lengths(compile(seq(lit("("), gx_star(&w, gx_chars(&w, &c, GX_RAW)),
+                        lit("\""))), "", 0, "(", 61, "no delete");
 }
 
 int main(void)
@@ -313,6 +334,12 @@ int main(void)
     if (ok(begin_masks(), "a vocabulary")) {
         test_plain();
         test_quick();
+        test_branch(GRAM_DEPTH_MAX - 2, 10, "a branch that nests too deep");
+        test_branch(GRAM_DEPTH_MAX / 2 - 8, GRAM_DEPTH_MAX / 2 + 8,
+                    "one much too deep");
+        test_branch(GRAM_DEPTH_MAX / 2 - 8, GRAM_DEPTH_MAX / 2 + 6,
+                    "one that just fits");
+        test_delete();
     }
     gram_pool_free(m.check.pool);
     gram_vocab_free(m.vocab);

@@ -291,7 +291,7 @@ static void test_ways(void)
 {
     static const unsigned spaces[] = {0, 1, 50, 51, 60, 92, 96, 98, 99, 100};
     uint32_t list = state_of("[ "), behind = state_of("[\"a\" ");
-    uint32_t string = state_of("[\"a");
+    uint32_t string = state_of("[\"1");
     struct maskcheck_sum sum = {0};
     struct gram_vocab *v;
     struct maskcheck c = {.random = 5, .pieces = pieces, .n = n_ids};
