@@ -16,16 +16,19 @@ const alone = [];
 for (const r of requests)
   alone.push((await collect(await ai.chat.completions.create(r))).text);
 
-const together = await Promise.all(requests.map(async (r) =>
-  (await collect(await ai.chat.completions.create(r))).text));
-let equal = 0;
-for (let i = 0; i < 32; i++) equal += together[i] === alone[i];
-is(equal, 32, "32 parallel streams are byte-equal to the same ones alone");
+// Whether two of them meet in a step is the machine's to say: until they did.
+let shared = 1, rounds = 0, equal = 0;
+while (shared < 2 && rounds < 20) {
+  const together = await Promise.all(requests.map(async (r) =>
+    (await collect(await ai.chat.completions.create(r))).text));
+  rounds++;
+  for (let i = 0; i < 32; i++) equal += together[i] === alone[i];
+  shared = (await get("/health")).json.steps.decode_rows_max;
+}
+is(equal, 32 * rounds,
+  "32 parallel streams are byte-equal to the same ones alone");
 ok(new Set(alone).size > 8, "the texts differ from each other");
-
-const health = (await get("/health")).json;
-ok(health.steps.decode_rows_max > 1,
-  `sequences shared steps (up to ${health.steps.decode_rows_max})`);
+ok(shared > 1, `sequences shared steps (up to ${shared})`);
 
 // An abort in mid-stream frees the engine within a step.
 const ctl = new AbortController();
