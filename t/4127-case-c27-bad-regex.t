@@ -41,9 +41,9 @@ my @bad = (
         'response_format.json_schema.schema',
         qr{pattern at \#/properties/a} ],
 );
+my $long = Pen::Beside->start($d);
 for my $c (@bad) {
     my ($fields, $param, $names) = @$c;
-    my $long = Pen::Beside->start($d);
     my $r = chat($d, %$fields);
     my $e = error($r);
     my $name = JSON::PP->new->canonical->encode($fields);
@@ -51,9 +51,9 @@ for my $c (@bad) {
     is $e->{type}, 'invalid_request_error', 'its type';
     like $e->{message}, $names, 'the message names the part';
     unlike $e->{message}, qr/foo\*\*|\(\?<=x\)y/, 'and repeats no pattern';
-    ok $long->runs, 'a request ran meanwhile';
-    is $long->text, $alone, 'and wrote what it writes alone';
 }
+ok $long->runs, 'a request ran all the while';
+is $long->text, $alone, 'and wrote what it writes alone';
 ok $d->alive && $d->{pid} == $pid, 'the same process';
 my @rows = $d->wait_rows('status = 400', scalar @bad);
 is scalar @rows, scalar @bad, 'a row for each';
