@@ -345,7 +345,8 @@ unit_tests += t/unit/api_live t/unit/api_metrics
 t_unit_api_live_LDADD = $(APIT_LDADD)
 t_unit_api_metrics_LDADD = $(APIT_LDADD)
 # a guide that waits for the end of a reasoning
-unit_tests += t/unit/gen_after
+unit_tests += t/unit/gen_after t/unit/gen_trigger
+t_unit_gen_trigger_LDADD = libp_gen.a libp_base.a
 t_unit_gen_after_LDADD = libp_gen.a libp_base.a
 # gram: places in texts, vocabularies, masks; libt_mask has a grammar by hand
 # and compares masks with walking every id

@@ -85,6 +85,8 @@ struct body { /* everything in the arena */
                                      * name, those of system messages too;
                                      * none with tool_choice none */
     size_t n_offered;
+    bool strict_calls;              /* the model may call or not, and all of
+                                     * them are strict functions */
     bool strict;                    /* of response_format.json_schema */
     struct text schema_name;        /* n = 0: none was sent */
     enum structured structured;     /* with chat.form FORM_TEXT only */

@@ -246,6 +246,17 @@ static enum st take_choice(struct body_parse *p, const struct json *v)
     return ST_OK;
 }
 
+static bool all_strict(const struct body_parse *p)
+{
+    for (size_t i = 0; i < p->n_tools; i++) {
+        const struct json *strict = body_get(p->tools[i].function, "strict");
+
+        if (!strict || !strict->boolean)
+            return false;
+    }
+    return p->n_tools > 0;
+}
+
 enum st body_tools(struct body_parse *p)
 {
     const struct json *list = body_get(p->root, "tools");
@@ -270,6 +281,7 @@ enum st body_tools(struct body_parse *p)
     if (!st && r->tool_choice != TOOLS_NONE) {
         p->out->offered = p->tools;
         p->out->n_offered = p->n_tools;
+        p->out->strict_calls = r->tool_choice == TOOLS_AUTO && all_strict(p);
     }
     return st;
 }

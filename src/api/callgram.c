@@ -17,6 +17,7 @@ struct callgram {
     struct calltext text;
     struct callmemo memo;
     const struct body *body;
+    bool triggered; /* from the first marker of the form on */
     size_t tool; /* being read: an index of body->offered */
     struct err *e;
 };
@@ -652,17 +653,44 @@ static enum st functions(struct callgram *c, const struct gx **x)
     return ST_OK;
 }
 
+/* Where the first marker of the form is; -1: nowhere. */
+static int first_marker(const struct callgram *c, const char **at)
+{
+    size_t len;
+    int k = -1;
+
+    for (*at = c->form->open; **at && k < 0; *at += k < 0)
+        k = marker_at(c, *at, &len);
+    return k;
+}
+
+/* Several calls? Behind a trigger those that are one after the other have a
+ * trigger each. */
+static bool several(const struct callgram *c)
+{
+    const struct callform *f = c->form;
+
+    if (!f->next)
+        return false;
+    return c->triggered ? strncmp(f->next, f->close, strlen(f->close)) != 0
+                        : c->body->chat.parallel_asked;
+}
+
 /* The whole answer around them. */
 static const struct gx *answer(const struct callgram *c, const struct gx *call)
 {
     const struct callform *f = c->form;
+    const char *open = f->open;
     struct gxs *w = c->w;
-    const struct gx *x = gx_seq(w, form_text(c, f->open, ""), call);
+    const struct gx *x;
     int more;
 
-    if (*f->lead)
+    if (c->triggered)
+        first_marker(c, &open);
+    x = gx_seq(w, form_text(c, open, ""), call);
+    if (*f->lead && !c->triggered)
         x = gx_seq(w, gx_opt(w, form_text(c, f->lead, "")), x);
-    if (f->next && c->body->chat.parallel_asked) {
+    if (several(c)) {
         more = gx_rule(w);
         if (more >= 0) {
             gx_rule_set(w, more, gx_seq(w, form_text(c, f->next, ""), call), 0,
@@ -690,12 +718,12 @@ static void take_stops(struct callgram *c)
     };
 }
 
-enum st callgram_rule(int *rule, struct gxs *w, const struct format *f,
-                      const struct body *b, struct err *e)
+static enum st make(int *rule, struct gxs *w, const struct format *f,
+                    const struct body *b, bool triggered, struct err *e)
 {
     struct callgram c = {
         .w = w, .f = f, .body = b, .e = e, .form = format_callform(f),
-        .dialect = format_dialect(f),
+        .dialect = format_dialect(f), .triggered = triggered,
     };
     const struct gx *x;
     enum st st;
@@ -714,10 +742,35 @@ enum st callgram_rule(int *rule, struct gxs *w, const struct format *f,
     *rule = gx_rule(w);
     if (*rule >= 0)
         gx_rule_set(w, *rule, answer(&c, x), 0,
-                    b->chat.parallel_asked ? CALLS_MORE : GX_MANY);
+                    several(&c) ? CALLS_MORE : GX_MANY);
     if (w->err.st)
         return err_set(e, w->err.st, "tools", "%s", w->err.text);
     return ST_OK;
+}
+
+enum st callgram_rule(int *rule, struct gxs *w, const struct format *f,
+                      const struct body *b, struct err *e)
+{
+    return make(rule, w, f, b, false, e);
+}
+
+enum st callgram_triggered(int *rule, struct gxs *w, const struct format *f,
+                           const struct body *b, struct err *e)
+{
+    return make(rule, w, f, b, true, e);
+}
+
+int32_t callgram_trigger(const struct format *f)
+{
+    const struct callgram c = {
+        .f = f, .form = format_callform(f), .dialect = format_dialect(f),
+    };
+    const char *at;
+    int k = -1;
+
+    if (c.form && c.dialect && !c.dialect->channels)
+        k = first_marker(&c, &at);
+    return k < 0 ? -1 : format_mark_id(f, k);
 }
 
 void callgram_marks(const struct format *f, int32_t mark[GX_MARKS])

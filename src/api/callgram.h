@@ -26,6 +26,19 @@
  */
 enum st callgram_rule(int *rule, struct gxs *w, const struct format *f,
                       const struct body *b, struct err *e) MUST_CHECK;
+/*
+ * Calls where the model may choose. The id behind which they are sure: that of
+ * the first marker of the form; -1: it has none that is a token, or one that
+ * means other things, too (dialects with channels).
+ */
+int32_t callgram_trigger(const struct format *f);
+/*
+ * The rule of calls from that marker on, up to where the form is over and
+ * anything may follow: one call, or several where they share a beginning and
+ * an end. As callgram_rule otherwise.
+ */
+enum st callgram_triggered(int *rule, struct gxs *w, const struct format *f,
+                           const struct body *b, struct err *e) MUST_CHECK;
 /* Ids of the marks that such a rule uses; -1 where there is none. */
 void callgram_marks(const struct format *f, int32_t mark[GX_MARKS]);
 

@@ -168,7 +168,8 @@ static enum st keep(struct run *r, const struct body *b, bool usage_default,
     char *p;
 
     r->stream = b->stream;
-    r->constrained = shape_field(b);
+    r->constrained = shape_trigger(b, r->format) >= 0 ? "tools"
+                                                      : shape_field(b);
     r->parallel_calls = b->chat.parallel_calls;
     if (b->n_offered) {
         r->tools = tools_new(b->offered, b->n_offered);
@@ -243,10 +244,13 @@ static enum st check_bias(const struct catalog_model *m, const struct body *b,
 
 /* Where the server is told not to enforce what answers look like, nobody may
  * take theirs for enforced. */
-static enum st check_shape(const struct body *b, const struct api_config *c,
+static enum st check_shape(struct body *b, const struct api_config *c,
                            struct err *e)
 {
-    if (!c->structured_off || !shape_field(b))
+    if (!c->structured_off)
+        return ST_OK;
+    b->strict_calls = false; /* nobody asked for more than calls that fit */
+    if (!shape_field(b))
         return ST_OK;
     return err_set(e, ST_INVALID,
                    b->chat.form != FORM_TEXT ? "response_format.type"

@@ -2,6 +2,7 @@
 
 #include "api/guide_grammar.h"
 #include "chat/format.h"
+#include "gen/guide_trigger.h"
 #include "text/tok.h"
 
 #define RESERVE_MAX 2048 /* of answer-reserve auto */
@@ -163,7 +164,8 @@ static enum st open_after(struct guides *g, const struct run *r,
 
     g->waits = caps && caps->think &&
                (r->think_open ||
-                (b->chat.think == THINK_ON && !l->strips));
+                (b->chat.think == THINK_ON &&
+                 (!l->strips || g->shape.trigger >= 0)));
     if (!g->waits)
         return ST_OK;
     g->after = (struct after_config){
@@ -173,9 +175,11 @@ static enum st open_after(struct guides *g, const struct run *r,
         .may_open = !r->think_open,
         .piece = piece_of,
         .piece_arg = r->model->tok,
-        .ends = l->ends,
-        .n_ends = l->n_ends,
     };
+    if (g->shape.trigger >= 0)
+        return ST_OK; /* what is no call is not bound */
+    g->after.ends = l->ends;
+    g->after.n_ends = l->n_ends;
     st = find_frame(g, r->format, e);
     g->after.frame = g->frame.p;
     g->after.n_frame = g->frame.n;
@@ -210,7 +214,7 @@ static enum st open_shape(struct guides *g, const struct run *r,
 {
     enum st st;
 
-    if (!shape_field(b))
+    if (!shape_field(b) && shape_trigger(b, r->format) < 0)
         return ST_OK;
     st = check_choices(r, b, e);
     if (!st)
@@ -227,6 +231,8 @@ static enum st make_shape(const struct guides *g, struct guide **out,
 {
     *out = guide_grammar_new(g->shape.g, g->lexicon,
                              g->shape.calls ? g->shape.mark : NULL);
+    if (*out && g->shape.trigger >= 0)
+        *out = guide_trigger_new(g->shape.trigger, *out);
     if (*out && g->waits)
         *out = guide_after_new(&g->after, *out);
     return *out ? ST_OK : no_memory(e);
@@ -255,23 +261,20 @@ enum st guides_make(const struct guides *g, struct guide **out,
                     struct err *e)
 {
     const struct api_config *c = g->config;
-    struct guide *think = NULL, *other = NULL;
+    struct guide *think = NULL, *shape = NULL, *pattern = NULL;
     enum st st = make_think(g, &think, prompt, max_tokens, e);
 
     *out = NULL;
-    if (st)
-        return st;
-    if (g->shape.g)
-        st = make_shape(g, &other, e);
-    else if (c->pattern_max)
-        st = guide_pattern_new(&other, c->pattern_max, c->pattern_min,
+    if (!st && g->shape.g)
+        st = make_shape(g, &shape, e);
+    if (!st && c->pattern_max && (!g->shape.g || g->shape.trigger >= 0))
+        st = guide_pattern_new(&pattern, c->pattern_max, c->pattern_min,
                                c->pattern_count, e);
-    if (st)
-        guide_free(think);
-    else
-        *out = think && other ? guide_both(think, other)
-               : think        ? think
-                              : other;
+    *out = guide_both(think, guide_both(shape, pattern));
+    if (st) {
+        guide_free(*out);
+        *out = NULL;
+    }
     return st;
 }
 

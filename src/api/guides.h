@@ -4,8 +4,8 @@
  * follows it, the pattern guard.
  *
  * What all answers share is made once; each job then gets a guide of its own.
- * Where there is a grammar there is no pattern guard: a JSON answer may repeat
- * itself, and one that is cut is none.
+ * Where an answer has a grammar there is no pattern guard: a JSON answer may
+ * repeat itself, and one that is cut is none.
  * Sources: seed 000 14.3 and 14.5, spec tandem.md 3, 7 and 13.1.
  */
 #ifndef API_GUIDES_H

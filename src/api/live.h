@@ -69,7 +69,7 @@ struct live_row {
     char request_id[40], client_id[16], client_kind[16], endpoint[16];
     char finish[16], cache_source[16];
     const char *model;     /* the catalog's */
-    const char *constrained; /* NULL, response_format,
+    const char *constrained; /* NULL, response_format, tools,
                               * structured_outputs, tool_choice */
     bool stream, thinking;
     double temperature;

@@ -76,9 +76,17 @@ static bool or_calls(const struct body *b, const struct format *f)
            b->chat.tool_choice == TOOLS_AUTO && format_dialect(f);
 }
 
+int32_t shape_trigger(const struct body *b, const struct format *f)
+{
+    return b->strict_calls && answer_of(b) == ANSWER_ANY && f
+               ? callgram_trigger(f)
+               : -1;
+}
+
 bool shape_calls(const struct body *b, const struct format *f)
 {
-    return answer_of(b) == ANSWER_CALLS || or_calls(b, f);
+    return answer_of(b) == ANSWER_CALLS || or_calls(b, f) ||
+           shape_trigger(b, f) >= 0;
 }
 
 /* --- the key ------------------------------------------------------------- */
@@ -129,7 +137,7 @@ static enum st make_key(uint8_t key[GRAMMAR_KEY], const struct format *f,
     if (shape_calls(b, f))
         add_calls(&s, f, b);
     if (s.failed)
-        st = err_set(e, ST_LIMIT, field_of(b),
+        st = err_set(e, ST_LIMIT, field_of(b) ? field_of(b) : "tools",
                      "has more than %zu MiB, or there is no memory for it",
                      SHAPE_BYTES_MAX >> 20);
     else
@@ -207,6 +215,8 @@ static enum st root_rule(int *rule, struct gxs *w, const struct format *f,
 
     if (answer_of(b) == ANSWER_CALLS)
         return callgram_rule(rule, w, f, b, e);
+    if (answer_of(b) == ANSWER_ANY)
+        return callgram_triggered(rule, w, f, b, e);
     st = answer_rule(rule, w, b, space, e);
     if (st || !or_calls(b, f))
         return st;
@@ -229,7 +239,8 @@ static enum st tell(enum st st, const struct body *b, struct err *e)
     if (st == ST_UNSUPPORTED)
         st = e->st = ST_INVALID;
     if (!e->where[0])
-        snprintf(e->where, sizeof(e->where), "%s", field_of(b));
+        snprintf(e->where, sizeof(e->where), "%s",
+                 field_of(b) ? field_of(b) : "tools");
     e->text[utf8_complete_len(e->text, strlen(e->text))] = '\0';
     return st;
 }
@@ -308,8 +319,8 @@ enum st shape_open(struct shape *s, struct grammars *cache, struct memory *m,
     uint8_t key[GRAMMAR_KEY];
     enum st st;
 
-    *s = (struct shape){0};
-    if (answer_of(b) == ANSWER_ANY)
+    *s = (struct shape){.trigger = shape_trigger(b, f)};
+    if (answer_of(b) == ANSWER_ANY && s->trigger < 0)
         return ST_OK;
     st = check_strict(b, e);
     if (!st)

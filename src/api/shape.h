@@ -1,6 +1,7 @@
 /*
  * api/shape.h - the grammar of the answers to one request (internal to api):
- * of response_format, structured_outputs and tool_choice.
+ * of response_format, structured_outputs and tool_choice, and of the calls of
+ * strict functions.
  *
  * Compiled on the thread that asks, before anything waits, or found among
  * those that were compiled before (api/grammars.h). The bounds of a
@@ -24,12 +25,17 @@ struct shape {
     struct grammar *g;      /* a reference; NULL: any text */
     bool calls;             /* it has marks: */
     int32_t mark[GX_MARKS]; /* ids of them; -1: none */
+    int32_t trigger;        /* the grammar begins with this id, each time that
+                             * it comes, else anything may; -1: at once */
 };
 
 /* Which field says what the answer is ("response_format", "tool_choice",
  * "structured_outputs"); NULL: none does. */
 const char *shape_field(const struct body *b);
 
+/* Strict functions that the model may call or not: the id that begins what is
+ * bound of the answer; -1: nothing is, or all of it. */
+int32_t shape_trigger(const struct body *b, const struct format *f);
 /* May such an answer be calls that the form brought about? */
 bool shape_calls(const struct body *b, const struct format *f);
 

@@ -8,6 +8,7 @@ libp_gen_a_SOURCES = \
 	src/gen/guide_pattern.c src/gen/guide_both.c \
 	src/gen/guide_think.c src/gen/guide_think.h \
 	src/gen/guide_after.c src/gen/guide_after.h \
+	src/gen/guide_trigger.c src/gen/guide_trigger.h \
 	src/gen/guide_mark.c src/gen/guide_mark.h \
 	src/gen/guide_window.c src/gen/guide_window.h \
 	src/gen/catalog.c src/gen/catalog.h

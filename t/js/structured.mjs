@@ -1,7 +1,7 @@
 // Answers with a form through the official openai package: parse with zod,
-// the streaming helper, refusals by name.
+// the streaming helper, functions of zod, refusals by name.
 import OpenAI from "openai";
-import { zodResponseFormat } from "openai/helpers/zod";
+import { zodFunction, zodResponseFormat } from "openai/helpers/zod";
 import { z } from "zod";
 import { client, done, is, ok, refusal } from "./lib/tap.mjs";
 
@@ -77,6 +77,31 @@ const two = await ai.chat.completions.create({ ...quick, n: 3,
     strict: true, schema: z.toJSONSchema(small) } } });
 ok(two.choices.every((c) => small.safeParse(JSON.parse(c.message.content))
   .success), "n answers");
+
+// --- functions: strict, called or not -----------------------------------------
+const Timer = z.object({ minutes: z.union([z.literal(5), z.literal(10)]),
+  sound: z.enum(["bell", "bird"]).nullable() });
+const timer = zodFunction({ name: "set_timer", description: "Set a timer",
+  parameters: Timer });
+const call = { messages: [{ role: "user",
+  content: "Set a timer for 18 minutes." }], tools: [timer] };
+for (const base of [quick, ask]) {
+  const p = await ai.chat.completions.parse({ ...base, max_tokens: 1200,
+    ...call });
+  const m = p.choices[0].message;
+  is(p.choices[0].finish_reason, "tool_calls", "zodFunction: it was called");
+  is(m.tool_calls.map((c) => c.function.name), ["set_timer"], "once");
+  const args = m.tool_calls[0].function.parsed_arguments;
+  ok(Timer.safeParse(args).success, `parsed: ${JSON.stringify(args)}`);
+  const run = ai.chat.completions.stream({ ...base, max_tokens: 1200,
+    ...call });
+  const last = (await run.finalChatCompletion()).choices[0].message;
+  is(last.tool_calls[0].function.parsed_arguments, args,
+    "and so is what was streamed");
+  const free = await ai.chat.completions.parse({ ...base, tools: [timer] });
+  ok(/Paris/.test(free.choices[0].message.content)
+    && !free.choices[0].message.tool_calls?.length, "it need not call");
+}
 
 // --- refusals ----------------------------------------------------------------
 async function refused(schema, strict, param, text) {

@@ -4,12 +4,14 @@
  * offered functions whose arguments fit. The same forms and tools as in
  * api_callgram.c; here markers are ids, pieces have several bytes and cut
  * characters, and the path is the engine's (api/shape.h, api/guide_grammar.h,
- * chat/reply.h).
+ * chat/reply.h). The same of strict functions that the model may call or not.
  */
 #include "api/guide_grammar.h"
 #include "api/guides.h"
 #include "api/shape.h"
+#include "base/ascii.h"
 #include "chat/reply.h"
+#include "gen/guide_trigger.h"
 #include "t/lib/callforms.h"
 
 #define WALKS 8
@@ -30,6 +32,7 @@ struct idwalk {
     struct catalog_model model;
     struct guides guides;      /* behind a reasoning */
     bool thinks;
+    const char *said;          /* before the calls; NULL: nothing can be */
     int32_t ids[IDS_MAX];
     size_t n;
 };
@@ -78,6 +81,7 @@ static bool walk(struct idwalk *w)
     bool ended = false;
 
     w->n = 0;
+    w->said = NULL;
     guide_init(w->g, w->state);
     if (w->thinks)
         think(w);
@@ -101,6 +105,88 @@ static bool walk(struct idwalk *w)
     return ended || next == GUIDE_STOP;
 }
 
+/* --- calls of strict functions, where the model may choose ---------------- */
+
+static void say(struct idwalk *w, const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int32_t id = toy_id(&toy, s + i, 1);
+
+        BUG_ON(guide_accept(w->g, w->state, id) == GUIDE_STOP);
+        w->ids[w->n++] = id;
+    }
+}
+
+static bool is_free(const struct idwalk *w)
+{
+    const size_t n_ids = tok_count(toy.tok), words = (n_ids + 31) / 32;
+    uint32_t *mask = mem_array(uint32_t, words);
+    int32_t id;
+    bool narrowed = guide_allowed(w->g, w->state, mask, n_ids);
+
+    free(mask);
+    return !narrowed && !guide_forced(w->g, w->state, &id, 1);
+}
+
+/* What the form has before its marker is the model's own, as all text is. */
+static size_t before(const struct format *f, int32_t trigger)
+{
+    const char *open = format_callform(f)->open;
+    struct span mark = tok_piece(toy.tok, trigger);
+    const char *at = memmem(open, strlen(open), mark.s, mark.n);
+
+    BUG_ON(!at);
+    return (size_t)(at - open);
+}
+
+/* From the trigger on, until anything may come again. */
+static bool walk_call(struct idwalk *w, int32_t trigger)
+{
+    const size_t n_ids = tok_count(toy.tok), words = (n_ids + 31) / 32;
+    uint32_t *mask = mem_array(uint32_t, words);
+    int32_t id = trigger;
+
+    while (id >= 0 && w->n < IDS_MAX) {
+        w->ids[w->n++] = id;
+        BUG_ON(guide_accept(w->g, w->state, id) == GUIDE_STOP);
+        if (is_free(w))
+            break;
+        if (guide_forced(w->g, w->state, &id, 1))
+            continue;
+        memset(mask, 0xff, words * sizeof(*mask));
+        if (n_ids % 32)
+            mask[words - 1] >>= 32 - n_ids % 32;
+        guide_allowed(w->g, w->state, mask, n_ids);
+        id = pick(w, mask, n_ids);
+    }
+    free(mask);
+    return id >= 0 && w->n < IDS_MAX;
+}
+
+/* Words, a call or several one after the other, and the model's own end. */
+static bool walk_freely(struct idwalk *w, const struct format *f,
+                        int32_t trigger)
+{
+    const struct callform *form = format_callform(f);
+    size_t n = 1 + rnd(3);
+
+    w->n = 0;
+    guide_init(w->g, w->state);
+    if (w->thinks)
+        think(w);
+    BUG_ON(!is_free(w));
+    w->said = rnd(3) ? "" : "Yes.";
+    say(w, w->said, strlen(w->said));
+    for (size_t i = 0; i < n; i++) {
+        say(w, form->lead, strlen(form->lead));
+        say(w, form->open, before(f, trigger));
+        if (!is_free(w) || !walk_call(w, trigger))
+            return false;
+    }
+    w->ids[w->n++] = w->model.stop_ids[0];
+    return guide_accept(w->g, w->state, w->model.stop_ids[0]) == GUIDE_GO;
+}
+
 static bool is_read(struct idwalk *w, const struct format *f, size_t most,
                     size_t *calls)
 {
@@ -112,6 +198,7 @@ static bool is_read(struct idwalk *w, const struct format *f, size_t most,
     struct reply *r = reply_new(&c);
     struct buf reasoning, content, text;
     const struct calls *list;
+    struct span said;
     bool fine;
 
     buf_init(&reasoning, BUF_ANSWER);
@@ -122,7 +209,10 @@ static bool is_read(struct idwalk *w, const struct format *f, size_t most,
             break;
     reply_end(r, true, &reasoning, &content);
     list = reply_calls(r);
-    fine = list->shown >= 1 && list->shown <= most && !content.n &&
+    said = ascii_trim(content.n ? content.p : "", w->said ? content.n : 0);
+    fine = list->shown >= 1 && list->shown <= most &&
+           span_is(said, w->said ? w->said : "") &&
+           (w->said || !content.n) &&
            !reasoning.n == !w->thinks;
     for (size_t k = 0; k < list->n; k++)
         fine = fine && (list->p[k]->withdrawn || call_fits(&w->q, list->p[k]));
@@ -177,9 +267,49 @@ static void walks(const struct format *f, const char *more, size_t most,
     close_req(&w.q);
 }
 
+static size_t again; /* calls behind others */
+
+static void freely(const struct format *f, const char *tools, const char *what)
+{
+    static struct idwalk w;
+    int32_t end = toy_id(&toy, "<|im_end|>", 10);
+    size_t ended = 0, calls = 0;
+    bool fine = true;
+
+    w.model = (struct catalog_model){
+        .tok = toy.tok, .format = f, .stop_ids = &end, .n_stop = 1,
+    };
+    BUG_ON(!open_req(&w.q, f, tools));
+    w.q.body.strict_calls = true;
+    if (shape_trigger(&w.q.body, f) < 0) {
+        printf("# %s: no marker of calls that is a token\n", what);
+        close_req(&w.q);
+        return;
+    }
+    BUG_ON(lexicons_get(lexicons, &w.model, &w.l, &err) ||
+           shape_open(&w.shape, grammars, NULL, f, &w.q.body, false,
+                      &err));
+    w.g = guide_trigger_new(w.shape.trigger,
+                            guide_grammar_new(w.shape.g, w.l, w.shape.mark));
+    w.state = mem_zalloc(guide_state_bytes(w.g));
+    for (int i = 0; i < WALKS && fine; i++)
+        if (walk_freely(&w, f, w.shape.trigger)) {
+            ended++;
+            fine = is_read(&w, f, 128, &calls);
+        }
+    ok(fine && ended, "%s, where it may: %zu walks, %zu calls", what, ended,
+       calls);
+    again += calls - ended;
+    free(w.state);
+    guide_free(w.g);
+    shape_release(&w.shape);
+    lexicon_unref(w.l);
+    close_req(&w.q);
+}
+
 /* The same behind a reasoning that the prompt opened, by all guides of a
  * request. */
-static void thinks(struct format *f, const char *what)
+static void thinks(struct format *f, const char *what, bool may)
 {
     static struct idwalk w;
     const struct api_config config = {.answer_reserve = 0};
@@ -197,9 +327,11 @@ static void thinks(struct format *f, const char *what)
     };
     r = (struct run){.model = &w.model, .format = f, .think_open = true};
     ids_init(&prompt, 8);
-    BUG_ON(!open_req(&w.q, f, "\"tool_choice\":\"required\",\"tools\":[" PLAIN
-                              "]"));
+    BUG_ON(!open_req(&w.q, f, may ? "\"tools\":[" PLAIN "]"
+                                  : "\"tool_choice\":\"required\","
+                                    "\"tools\":[" PLAIN "]"));
     w.q.body.chat.think = THINK_ON;
+    w.q.body.strict_calls = may;
     w.thinks = true;
     if (guides_open(&w.guides, &r, &config, &kept, &w.q.body, &err) ||
         guides_make(&w.guides, &w.g, &prompt, 2000, &err) ||
@@ -209,12 +341,12 @@ static void thinks(struct format *f, const char *what)
     }
     w.state = mem_zalloc(guide_state_bytes(w.g));
     for (int i = 0; i < WALKS && fine; i++)
-        if (walk(&w)) {
+        if (may ? walk_freely(&w, f, callgram_trigger(f)) : walk(&w)) {
             ended++;
-            fine = is_read(&w, f, 1, &calls);
+            fine = is_read(&w, f, may ? 128 : 1, &calls);
         }
-    ok(fine && ended, "%s, behind a reasoning: %zu walks, %zu calls", what,
-       ended, calls);
+    ok(fine && ended, "%s, behind a reasoning%s: %zu walks, %zu calls", what,
+       may ? ", where it may" : "", ended, calls);
     free(w.state);
     guide_free(w.g);
     guides_release(&w.guides);
@@ -234,12 +366,14 @@ static void test_thinks(void)
     struct format *f = NULL;
 
     BUG_ON(format_xtml(&f, toy.tok, &err));
-    thinks(f, "xtml");
+    thinks(f, "xtml", false);
     format_free(f);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         f = template(names[i], toy.tok);
-        if (format_caps(f)->think)
-            thinks(f, names[i]);
+        if (format_caps(f)->think) {
+            thinks(f, names[i], false);
+            thinks(f, names[i], true);
+        }
         format_free(f);
     }
 }
@@ -256,6 +390,8 @@ static void test_form(const char *name, bool is_template)
     walks(f, "\"tool_choice\":\"required\",\"tools\":[" HARD "]", 1, name);
     walks(f, "\"tool_choice\":\"required\",\"tools\":[" HARD "," PLAIN "]"
              MANY, 128, name);
+    freely(f, "\"tools\":[" PLAIN "]", name);
+    freely(f, "\"tools\":[" HARD "," PLAIN "]", name);
     grammars_free(grammars);
     lexicons_free(lexicons);
     format_free(f);
@@ -268,6 +404,7 @@ int main(void)
         test_form(call_dialects[i], false);
     for (size_t i = 0; call_templates[i]; i++)
         test_form(call_templates[i], true);
+    ok(again > 99, "%zu calls behind others of the same answer", again);
     test_thinks();
     toy_close(&toy);
     return done();
