@@ -203,6 +203,7 @@ static bool begin_masks(void)
     for (size_t n = 1; n <= 50; n++)
         add("aaaaaaaaaabbbbbbbbbbaaaaaaaaaabbbbbbbbbbaaaaaaaaaaa", n);
     add("b", 1);
+    add("                                                        ", 50);
     for (size_t i = 0; i < sizeof(rough) / sizeof(*rough); i++)
         add(rough[i], strlen(rough[i]));
     if (gram_vocab_new(&m.vocab, m.pieces, m.check.n, NULL))
@@ -307,19 +308,93 @@ static void test_branch(uint32_t open, int nest, const char *what)
     lengths(compile(call(r)), "(", open, "=a", 1, what);
 }
 
-/* Plain text but for one character that text of JSON has. */
-static void test_delete(void)
+/* Plain text of JSON but for some characters. */
+static const struct gx *without(uint32_t lo, uint32_t hi)
 {
+    static const uint32_t of[][2] = {{' ', '!'}, {'#', '['}, {']', 0xd7ff},
+                                     {0xe000, 0x10ffff}};
     struct charset c;
 
     charset_init(&c, &w.arena);
-    charset_add(&c, ' ', '!');
-    charset_add(&c, '#', '[');
-    charset_add(&c, ']', '~');
-    charset_add(&c, 0x80, 0xd7ff);
-    charset_add(&c, 0xe000, 0x10ffff);
-    lengths(compile(seq(lit("("), gx_star(&w, gx_chars(&w, &c, GX_RAW)),
-                        lit("\""))), "", 0, "(", 61, "no delete");
+    for (size_t i = 0; i < 4; i++) {
+        if (of[i][0] <= lo && hi <= of[i][1]) {
+            if (of[i][0] < lo)
+                charset_add(&c, of[i][0], lo - 1);
+            charset_add(&c, hi + 1, of[i][1]);
+        } else {
+            charset_add(&c, of[i][0], of[i][1]);
+        }
+    }
+    return gx_chars(&w, &c, GX_RAW);
+}
+
+static struct grammar *quoted(const struct gx *chars)
+{
+    return compile(seq(lit("("), gx_star(&w, chars), lit("\"")));
+}
+
+/* Almost any plain text: what makes it not quite plain. */
+static void test_almost(void)
+{
+    const struct gx *no_b = gx_star(&w, without('b', 'b'));
+    const struct gx *with_b = seq(no_b, lit("b"),
+                                  gx_star(&w, without('"', '"')));
+    const struct gx *a;
+    struct grammar *all, *some;
+    int h, r;
+
+    a = gx_counted(&w, gx_star(&w, gx_range(&w, 'a', 'a')), GX_RAW);
+    h = rule(gx_alt(&w, seq(no_b, lit("\""), gx_seq(&w, a, lit(";"))),
+                    seq(with_b, lit("\""), lit(";"))), 3, GX_MANY);
+    lengths(compile(seq(lit("("), call(h), lit(")"))), "", 0, "(a", 61,
+            "a branch without enough");
+    no_b = gx_star(&w, without('b', 'b'));
+    with_b = seq(no_b, lit("b"), gx_star(&w, without('"', '"')));
+    h = rule(lit("z"), 0, GX_MANY);
+    for (int i = 0; i < 9; i++)
+        h = rule(seq(lit("a"), call(h), lit("a")), 0, GX_MANY);
+    h = rule(gx_alt(&w, gx_seq(&w, no_b, lit("\"")),
+                    seq(with_b, lit("\""), call(h))), 0, GX_MANY);
+    r = gx_rule(&w);
+    gx_rule_set(&w, r, gx_alt(&w, seq(lit("("), call(r), lit(")")),
+                              seq(lit("="), call(h), lit(";"))), 0, GX_MANY);
+    lengths(compile(call(r)), "(", GRAM_DEPTH_MAX - 2, "=a", 61,
+            "one that nests too deep");
+    lengths(quoted(gx_seq(&w, gx_space(&w), without(' ', ' '))), "", 0,
+            "(                                                            ",
+            61, "white space that is bounded");
+    lengths(quoted(without(0x7f, 0x7f)), "", 0, "(", 61, "no delete");
+    all = quoted(without('"', '"'));
+    some = quoted(without('b', 'b'));
+    some->id = all->id + 1024;
+    lengths(all, "", 0, "(", 61, "another grammar");
+    lengths(some, "", 0, "(", 61, "has the same states and other edges");
+}
+
+/* Two ways in one rule, whose counters have a lower bound. */
+static void test_twins(void)
+{
+    int t = rule(gx_seq(&w, text(), lit("\"")), 3, 6);
+    int x = rule(seq(lit("("), call(t), lit(")")), 0, GX_MANY);
+    int y = rule(seq(lit("("), call(t), lit("1")), 0, GX_MANY);
+    struct grammar *g = compile(gx_alt(&w, call(x), call(y)));
+    size_t wrong = m.sum.wrong;
+    uint32_t mask[(IDS + 31) / 32];
+    struct gram_place p;
+
+    gram_begin(g, &p);
+    if (!ok(gram_bytes(g, &p, "(a", 2) && p.n_ways == 2, "two ways"))
+        return;
+    for (uint32_t i = 0; i < 98; i++) {
+        uint32_t k = i < 49 ? i : 97 - i;
+        if (i == 49)
+            (void)gram_pool_shrink(m.check.pool, SIZE_MAX);
+        p.frames[p.depth[0] - 1].count = k / 7;
+        p.frames[p.n_frames - 1].count = k % 7;
+        maskcheck_place(&m.check, g, &p, mask, &m.sum);
+    }
+    is_int(m.sum.wrong - wrong, 0, "their masks, whatever was kept before");
+    gram_unref(g);
 }
 
 int main(void)
@@ -339,7 +414,8 @@ int main(void)
                     "one much too deep");
         test_branch(GRAM_DEPTH_MAX / 2 - 8, GRAM_DEPTH_MAX / 2 + 6,
                     "one that just fits");
-        test_delete();
+        test_almost();
+        test_twins();
     }
     gram_pool_free(m.check.pool);
     gram_vocab_free(m.vocab);
