@@ -171,6 +171,7 @@ static bool tables_agree(const struct grammar *g)
 {
     bool good = g->n_rules && g->rules[g->root].start < g->n_states;
 
+    good &= g->empty == walk_text(g, text, 0, false);
     for (size_t i = 0; i < g->n_states; i++) {
         const struct gram_state *s = &g->states[i];
         int last = -1;
