@@ -247,6 +247,8 @@ static void keys(void)
                "{\"a\":{\"const\":1},\"b\":{\"const\":2}}}"),
         FORMAT("{\"type\":\"object\",\"properties\":"
                "{\"b\":{\"const\":2},\"a\":{\"const\":1}}}"),
+        M "\"structured_outputs\":{\"regex\":\"ab\"}}",
+        M "\"structured_outputs\":{\"choice\":[\"ab\"]}}",
     };
     enum { N = sizeof(bodies) / sizeof(*bodies) };
     struct shape s[2 * N], plain;

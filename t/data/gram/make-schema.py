@@ -583,6 +583,19 @@ case("more alternatives than there may be",
      {"type": "array", "items": {"allOf": [{"anyOf": [
          {"properties": {"a%d" % i: {}}}, {"properties": {"b%d" % i: {}}}]}
          for i in range(9)]}}, refused="allOf at #/items: with what it is")
+case("a required name that only a pattern knows",
+     {"type": "object", "patternProperties": {"^f": {"type": "integer"}},
+      "additionalProperties": False, "required": ["foo"]},
+     ['{"foo":1}', '{"foo":1,"fa":2}'], ['{"foo":"x"}', '{}', '{"foo":1,"x":2}'])
+case("a required name that a pattern evaluates",
+     {"type": "object", "allOf": [
+         {"patternProperties": {"^f": {"type": "integer"}}}],
+      "unevaluatedProperties": False, "required": ["foo"]},
+     ['{"foo":1}', '{"foo":1,"fa":2}'], ['{"foo":"x"}', '{}', '{"foo":1,"x":2}'])
+case("the least of several maxProperties",
+     {"type": "object", "allOf": [{"maxProperties": 1}, {"maxProperties": 3},
+                                  {"minProperties": 1}, {"minProperties": 0}]},
+     ['{"a":1}'], ['{}', '{"a":1,"b":2}'])
 case("uniqueItems that says nothing",
      {"type": "array", "uniqueItems": False}, ['[1,1]'], ['1'])
 
