@@ -274,6 +274,49 @@ static void keys(void)
     ok(!plain.g, "has no grammar");
 }
 
+/* Calls: which tools, which of them, how many. */
+static void call_keys(void)
+{
+#define TOOL(name, type)                                                       \
+    "{\"type\":\"function\",\"function\":{\"name\":\"" name                     \
+    "\",\"parameters\":{\"type\":\"object\",\"properties\":{\"a\":{"            \
+    "\"type\":\"" type "\"}}}}}"
+#define NAMED(name)                                                            \
+    "{\"type\":\"function\",\"function\":{\"name\":\"" name "\"}}"
+#define ONE TOOL("f", "string")
+#define TWO ONE "," TOOL("g", "null")
+    static const char *const bodies[] = {
+        M "\"tools\":[" TWO "],\"tool_choice\":\"required\"}",
+        M "\"tools\":[" TWO "],\"tool_choice\":\"required\","
+          "\"parallel_tool_calls\":true}",
+        M "\"tools\":[" TWO "],\"tool_choice\":" NAMED("f") "}",
+        M "\"tools\":[" TWO "],\"tool_choice\":" NAMED("g") "}",
+        M "\"tools\":[" ONE "],\"tool_choice\":\"required\"}",
+        M "\"tools\":[" TOOL("f", "integer") "],"
+          "\"tool_choice\":\"required\"}",
+        M "\"tools\":[" ONE "],\"response_format\":"
+          "{\"type\":\"json_object\"}}",
+        M "\"response_format\":{\"type\":\"json_object\"}}",
+        M "\"tools\":[" ONE "],\"tool_choice\":\"none\",\"response_format\":"
+          "{\"type\":\"json_object\"}}",
+    };
+    enum { N = sizeof(bodies) / sizeof(*bodies) };
+    struct shape s[N];
+    size_t same = 0;
+    struct err e;
+
+    for (size_t i = 0; i < N; i++)
+        if (shape_of(&s[i], bodies[i], false, &e))
+            printf("# %s: %s\n", e.where, e.text);
+    for (size_t i = 0; i < N; i++)
+        for (size_t k = 0; k < i; k++)
+            same += !s[i].g || (s[i].g == s[k].g && i < N - 1);
+    is_int(same, 0, "tools, their choice and how many calls matter");
+    ok(s[N - 1].g == s[N - 2].g, "tools that may not be called do not");
+    for (size_t i = 0; i < N; i++)
+        shape_release(&s[i]);
+}
+
 /* --- errors -------------------------------------------------------------- */
 
 static void errors(void)
@@ -697,6 +740,7 @@ int main(void)
     kept_waits();
     counted();
     keys();
+    call_keys();
     errors();
     vocabulary();
     guides();
