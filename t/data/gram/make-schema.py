@@ -596,6 +596,11 @@ case("the least of several maxProperties",
      {"type": "object", "allOf": [{"maxProperties": 1}, {"maxProperties": 3},
                                   {"minProperties": 1}, {"minProperties": 0}]},
      ['{"a":1}'], ['{}', '{"a":1,"b":2}'])
+case("contains, among items that must be there",
+     {"type": "array", "prefixItems": [{}, {}, {}], "contains": {"const": 1},
+      "minItems": 3},
+     ['[1,2,3]', '[2,1,3]', '[2,3,1]', '[2,3,4,1]'],
+     ['[1,2]', '[1]', '[2,3,4]', '[]'])
 case("uniqueItems that says nothing",
      {"type": "array", "uniqueItems": False}, ['[1,1]'], ['1'])
 
