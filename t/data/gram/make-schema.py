@@ -601,6 +601,13 @@ case("contains, among items that must be there",
       "minItems": 3},
      ['[1,2,3]', '[2,1,3]', '[2,3,1]', '[2,3,4,1]'],
      ['[1,2]', '[1]', '[2,3,4]', '[]'])
+case("fewer items than prefixItems",
+     {"type": "array", "prefixItems": [{}, {}, {}], "maxItems": 2},
+     ['[]', '[1]', '[1,2]'], ['[1,2,3]', '[1,2,3,4]'])
+case("contains of two kinds",
+     {"type": "array", "allOf": [{"contains": {"const": 1}},
+                                 {"contains": {"const": 2}}]},
+     refused="contains at #/allOf/1: one of them for one array")
 case("uniqueItems that says nothing",
      {"type": "array", "uniqueItems": False}, ['[1,1]'], ['1'])
 
