@@ -608,6 +608,15 @@ case("contains of two kinds",
      {"type": "array", "allOf": [{"contains": {"const": 1}},
                                  {"contains": {"const": 2}}]},
      refused="contains at #/allOf/1: one of them for one array")
+case("the least of several maxLength",
+     {"type": "string", "allOf": [{"maxLength": 2}, {"maxLength": 5},
+                                  {"minLength": 2}, {"minLength": 0}]},
+     ['"ab"'], ['"a"', '"abc"', '""'])
+case("the least of several maxItems",
+     {"type": "array", "allOf": [{"maxItems": 10}, {"maxItems": 50},
+                                 {"minItems": 9}, {"minItems": 1}]},
+     ['[1,2,3,4,5,6,7,8,9]', '[1,2,3,4,5,6,7,8,9,0]'],
+     ['[1,2,3,4,5,6,7,8]', '[1,2,3,4,5,6,7,8,9,0,1]'])
 case("uniqueItems that says nothing",
      {"type": "array", "uniqueItems": False}, ['[1,1]'], ['1'])
 
