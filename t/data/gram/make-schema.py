@@ -617,6 +617,13 @@ case("the least of several maxItems",
                                  {"minItems": 9}, {"minItems": 1}]},
      ['[1,2,3,4,5,6,7,8,9]', '[1,2,3,4,5,6,7,8,9,0]'],
      ['[1,2,3,4,5,6,7,8]', '[1,2,3,4,5,6,7,8,9,0,1]'])
+case("one format, alone and beside a pattern",
+     {"type": "array", "prefixItems": [
+         {"type": "string", "format": "date"},
+         {"type": "string", "format": "date", "pattern": "^2"},
+         {"type": "string", "format": "date"}]},
+     ['["1999-01-01","2001-01-01","1999-01-01"]'],
+     ['["1999-01-01","1999-01-01"]', '["2001"]'])
 case("uniqueItems that says nothing",
      {"type": "array", "uniqueItems": False}, ['[1,1]'], ['1'])
 
