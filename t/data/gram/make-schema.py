@@ -3,7 +3,8 @@
 they do not.
 
 Oracle of "yes" and "no": the Python package jsonschema (the version is in the
-file), Draft202012Validator with its formats. "ours" (allowed) and "not_ours"
+file), Draft202012Validator with its formats (Draft4Validator for what only
+older drafts have). "ours" (allowed) and "not_ours"
 (not allowed) are the order of keys and the one spelling, decided in
 docs/decisions/0007-grammars.md; both are valid for the oracle. "refused" is
 what the message must say.
@@ -13,14 +14,16 @@ import json
 from importlib.metadata import version
 
 from jsonschema import Draft202012Validator as Draft
+from jsonschema import Draft4Validator
 
 CASES = []
 
 
-def case(name, schema, yes=(), no=(), ours=(), not_ours=(), refused=None):
+def case(name, schema, yes=(), no=(), ours=(), not_ours=(), refused=None,
+         draft=Draft):
     if refused is None:
-        Draft.check_schema(schema)
-        check = Draft(schema, format_checker=Draft.FORMAT_CHECKER)
+        draft.check_schema(schema)
+        check = draft(schema, format_checker=draft.FORMAT_CHECKER)
         for text in [*yes, *ours, *not_ours]:
             assert check.is_valid(json.loads(text)), (name, text)
         for text in no:
@@ -624,6 +627,10 @@ case("one format, alone and beside a pattern",
          {"type": "string", "format": "date"}]},
      ['["1999-01-01","2001-01-01","1999-01-01"]'],
      ['["1999-01-01","1999-01-01"]', '["2001"]'])
+case("exclusive as older drafts have it",
+     {"type": "integer", "minimum": 3, "exclusiveMinimum": False,
+      "maximum": 9, "exclusiveMaximum": True},
+     ['3', '8'], ['2', '9', '10'], draft=Draft4Validator)
 case("uniqueItems that says nothing",
      {"type": "array", "uniqueItems": False}, ['[1,1]'], ['1'])
 
