@@ -4,10 +4,9 @@ they do not.
 
 Oracle of "yes" and "no": the Python package jsonschema (the version is in the
 file), Draft202012Validator with its formats (Draft4Validator for what only
-older drafts have). "ours" (allowed) and "not_ours"
-(not allowed) are the order of keys and the one spelling, decided in
-docs/decisions/0007-grammars.md; both are valid for the oracle. "refused" is
-what the message must say.
+older drafts have). "ours" (allowed) and "not_ours" (not allowed) are the order
+of keys and the one spelling, decided in docs/decisions/0007-grammars.md; both
+are valid for the oracle. "refused" is what the message must say.
 Run: python3 t/data/gram/make-schema.py > t/data/gram/schema.json
 """
 import json
@@ -631,6 +630,9 @@ case("exclusive as older drafts have it",
      {"type": "integer", "minimum": 3, "exclusiveMinimum": False,
       "maximum": 9, "exclusiveMaximum": True},
      ['3', '8'], ['2', '9', '10'], draft=Draft4Validator)
+case("remainders of two multipleOf",
+     {"type": "integer", "allOf": [{"multipleOf": 4999}, {"multipleOf": 4997}]},
+     refused="multipleOf at #/allOf/1: all of one value must have at most")
 case("uniqueItems that says nothing",
      {"type": "array", "uniqueItems": False}, ['[1,1]'], ['1'])
 
