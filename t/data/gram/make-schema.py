@@ -633,6 +633,32 @@ case("exclusive as older drafts have it",
 case("remainders of two multipleOf",
      {"type": "integer", "allOf": [{"multipleOf": 4999}, {"multipleOf": 4997}]},
      refused="multipleOf at #/allOf/1: all of one value must have at most")
+case("oneOf: ranges with a common end",
+     {"oneOf": [{"type": "integer", "maximum": 5},
+                {"type": "integer", "minimum": 5}]},
+     refused="oneOf at #: some values may be both alternative 0 and 1")
+case("oneOf: ranges with an open end",
+     {"oneOf": [{"type": "number", "maximum": 5},
+                {"type": "number", "exclusiveMinimum": 5}]},
+     ['5', '4.5', '5.5'], ['"5"', 'null'])
+case("oneOf: sizes with a common end",
+     {"oneOf": [{"type": "string", "maxLength": 5},
+                {"type": "string", "minLength": 5}]},
+     refused="oneOf at #: some values may be both alternative 0 and 1")
+case("oneOf: numbers that are near, as doubles the same",
+     {"oneOf": [{"type": "integer", "maximum": 9007199254740993},
+                {"type": "integer", "exclusiveMinimum": 9007199254740992}]},
+     refused="oneOf at #: some values may be both alternative 0 and 1")
+case("oneOf: items that need not be there",
+     {"oneOf": [{"type": "array", "prefixItems": [{"const": 1}]},
+                {"type": "array", "prefixItems": [{"const": 2}]}]},
+     refused="oneOf at #: some values may be both alternative 0 and 1")
+case("oneOf: one of several values is allowed by both",
+     {"oneOf": [{"enum": [1, 2, "x"]}, {"type": "string"}]},
+     refused="oneOf at #: some values may be both alternative 0 and 1")
+case("oneOf: what its schema says beside it",
+     {"type": "integer", "oneOf": [{"enum": [1, "x"]}, {"enum": [2, "x"]}]},
+     ['1', '2'], ['"x"', '3'])
 case("uniqueItems that says nothing",
      {"type": "array", "uniqueItems": False}, ['[1,1]'], ['1'])
 
