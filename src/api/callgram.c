@@ -653,15 +653,41 @@ static enum st functions(struct callgram *c, const struct gx **x)
     return ST_OK;
 }
 
-/* Where the first marker of the form is; -1: nowhere. */
-static int first_marker(const struct callgram *c, const char **at)
+/* The first marker at *s or behind, which goes behind it; -1: none. */
+static int next_marker(const struct callgram *c, const char **s)
 {
-    size_t len;
+    size_t len = 0;
     int k = -1;
 
-    for (*at = c->form->open; **at && k < 0; *at += k < 0)
-        k = marker_at(c, *at, &len);
+    while (**s && (k = marker_at(c, *s, &len)) < 0)
+        ++*s;
+    *s += len;
     return k;
+}
+
+/* *open goes behind it. */
+static bool find_trigger(const struct callgram *c, const char **open,
+                         struct call_trigger *out)
+{
+    const char *sure = c->form->sure, *text;
+    int k;
+
+    *open = sure ? strstr(c->form->open, sure) : c->form->open;
+    if (!*open || (!sure && c->dialect->channels))
+        return false;
+    k = next_marker(c, open);
+    *out = (struct call_trigger){.first = format_mark_id(c->f, k), .last = -1};
+    if (k < 0 || !sure)
+        return k >= 0;
+    text = *open;
+    k = next_marker(c, open);
+    if (k < 0 || *open != strstr(c->form->open, sure) + strlen(sure))
+        return false; /* parts of it are spelled */
+    out->last = format_mark_id(c->f, k);
+    out->text = (struct span){
+        text, (size_t)(*open - text) - strlen(c->dialect->markers[k]),
+    };
+    return true;
 }
 
 /* Several calls? Behind a trigger those that are one after the other have a
@@ -681,12 +707,13 @@ static const struct gx *answer(const struct callgram *c, const struct gx *call)
 {
     const struct callform *f = c->form;
     const char *open = f->open;
+    struct call_trigger trigger;
     struct gxs *w = c->w;
     const struct gx *x;
     int more;
 
     if (c->triggered)
-        first_marker(c, &open);
+        find_trigger(c, &open, &trigger);
     x = gx_seq(w, form_text(c, open, ""), call);
     if (*f->lead && !c->triggered)
         x = gx_seq(w, gx_opt(w, form_text(c, f->lead, "")), x);
@@ -760,17 +787,14 @@ enum st callgram_triggered(int *rule, struct gxs *w, const struct format *f,
     return make(rule, w, f, b, true, e);
 }
 
-int32_t callgram_trigger(const struct format *f)
+bool callgram_trigger(const struct format *f, struct call_trigger *out)
 {
     const struct callgram c = {
         .f = f, .form = format_callform(f), .dialect = format_dialect(f),
     };
-    const char *at;
-    int k = -1;
+    const char *open;
 
-    if (c.form && c.dialect && !c.dialect->channels)
-        k = first_marker(&c, &at);
-    return k < 0 ? -1 : format_mark_id(f, k);
+    return c.form && c.dialect && find_trigger(&c, &open, out);
 }
 
 void callgram_marks(const struct format *f, int32_t mark[GX_MARKS])

@@ -26,14 +26,16 @@
  */
 enum st callgram_rule(int *rule, struct gxs *w, const struct format *f,
                       const struct body *b, struct err *e) MUST_CHECK;
+/* Calls where the model may choose: what begins them and nothing else. */
+struct call_trigger {
+    int32_t first;    /* id */
+    struct span text; /* behind it, the form's */
+    int32_t last;     /* id behind that; -1: `first` alone */
+};
+/* False: the form begins with no marker that is a token and means calls. */
+bool callgram_trigger(const struct format *f, struct call_trigger *out);
 /*
- * Calls where the model may choose. The id behind which they are sure: that of
- * the first marker of the form; -1: it has none that is a token, or one that
- * means other things, too (dialects with channels).
- */
-int32_t callgram_trigger(const struct format *f);
-/*
- * The rule of calls from that marker on, up to where the form is over and
+ * The rule of calls behind that, up to where the form is over and
  * anything may follow: one call, or several where they share a beginning and
  * an end. As callgram_rule otherwise.
  */

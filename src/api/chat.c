@@ -168,8 +168,7 @@ static enum st keep(struct run *r, const struct body *b, bool usage_default,
     char *p;
 
     r->stream = b->stream;
-    r->constrained = shape_trigger(b, r->format) >= 0 ? "tools"
-                                                      : shape_field(b);
+    r->constrained = shape_waits(b, r->format) ? "tools" : shape_field(b);
     r->parallel_calls = b->chat.parallel_calls;
     if (b->n_offered) {
         r->tools = tools_new(b->offered, b->n_offered);

@@ -165,7 +165,7 @@ static enum st open_after(struct guides *g, const struct run *r,
     g->waits = caps && caps->think &&
                (r->think_open ||
                 (b->chat.think == THINK_ON &&
-                 (!l->strips || g->shape.trigger >= 0)));
+                 (!l->strips || g->shape.waits)));
     if (!g->waits)
         return ST_OK;
     g->after = (struct after_config){
@@ -176,8 +176,10 @@ static enum st open_after(struct guides *g, const struct run *r,
         .piece = piece_of,
         .piece_arg = r->model->tok,
     };
-    if (g->shape.trigger >= 0)
-        return ST_OK; /* what is no call is not bound */
+    if (g->shape.waits) { /* what is no call is not bound */
+        g->after.may_open = g->after.may_open && g->open.n == 1;
+        return ST_OK;
+    }
     g->after.ends = l->ends;
     g->after.n_ends = l->n_ends;
     st = find_frame(g, r->format, e);
@@ -214,7 +216,7 @@ static enum st open_shape(struct guides *g, const struct run *r,
 {
     enum st st;
 
-    if (!shape_field(b) && shape_trigger(b, r->format) < 0)
+    if (!shape_field(b) && !shape_waits(b, r->format))
         return ST_OK;
     st = check_choices(r, b, e);
     if (!st)
@@ -229,10 +231,18 @@ static enum st open_shape(struct guides *g, const struct run *r,
 static enum st make_shape(const struct guides *g, struct guide **out,
                           struct err *e)
 {
+    const struct trigger_config c = {
+        .first = g->shape.trigger.first,
+        .last = g->shape.trigger.last,
+        .text = g->shape.trigger.text,
+        .piece = piece_of,
+        .piece_arg = g->model->tok,
+    };
+
     *out = guide_grammar_new(g->shape.g, g->lexicon,
                              g->shape.calls ? g->shape.mark : NULL);
-    if (*out && g->shape.trigger >= 0)
-        *out = guide_trigger_new(g->shape.trigger, *out);
+    if (*out && g->shape.waits)
+        *out = guide_trigger_new(&c, *out);
     if (*out && g->waits)
         *out = guide_after_new(&g->after, *out);
     return *out ? ST_OK : no_memory(e);
@@ -267,7 +277,7 @@ enum st guides_make(const struct guides *g, struct guide **out,
     *out = NULL;
     if (!st && g->shape.g)
         st = make_shape(g, &shape, e);
-    if (!st && c->pattern_max && (!g->shape.g || g->shape.trigger >= 0))
+    if (!st && c->pattern_max && (!g->shape.g || g->shape.waits))
         st = guide_pattern_new(&pattern, c->pattern_max, c->pattern_min,
                                c->pattern_count, e);
     *out = guide_both(think, guide_both(shape, pattern));

@@ -1,6 +1,5 @@
 #include "api/shape.h"
 
-#include "api/callgram.h"
 #include "base/crypt.h"
 #include "base/utf8.h"
 #include "chat/jsontext.h"
@@ -76,17 +75,18 @@ static bool or_calls(const struct body *b, const struct format *f)
            b->chat.tool_choice == TOOLS_AUTO && format_dialect(f);
 }
 
-int32_t shape_trigger(const struct body *b, const struct format *f)
+bool shape_waits(const struct body *b, const struct format *f)
 {
-    return b->strict_calls && answer_of(b) == ANSWER_ANY && f
-               ? callgram_trigger(f)
-               : -1;
+    struct call_trigger trigger;
+
+    return b->strict_calls && answer_of(b) == ANSWER_ANY && f &&
+           callgram_trigger(f, &trigger);
 }
 
 bool shape_calls(const struct body *b, const struct format *f)
 {
     return answer_of(b) == ANSWER_CALLS || or_calls(b, f) ||
-           shape_trigger(b, f) >= 0;
+           shape_waits(b, f);
 }
 
 /* --- the key ------------------------------------------------------------- */
@@ -319,9 +319,11 @@ enum st shape_open(struct shape *s, struct grammars *cache, struct memory *m,
     uint8_t key[GRAMMAR_KEY];
     enum st st;
 
-    *s = (struct shape){.trigger = shape_trigger(b, f)};
-    if (answer_of(b) == ANSWER_ANY && s->trigger < 0)
+    *s = (struct shape){.waits = shape_waits(b, f)};
+    if (answer_of(b) == ANSWER_ANY && !s->waits)
         return ST_OK;
+    if (s->waits)
+        (void)callgram_trigger(f, &s->trigger);
     st = check_strict(b, e);
     if (!st)
         st = make_key(key, f, b, space, e);

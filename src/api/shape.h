@@ -11,6 +11,7 @@
 #define API_SHAPE_H
 
 #include "api/body.h"
+#include "api/callgram.h"
 #include "api/grammars.h"
 #include "chat/format.h"
 #include "gen/memory.h"
@@ -25,17 +26,18 @@ struct shape {
     struct grammar *g;      /* a reference; NULL: any text */
     bool calls;             /* it has marks: */
     int32_t mark[GX_MARKS]; /* ids of them; -1: none */
-    int32_t trigger;        /* the grammar begins with this id, each time that
-                             * it comes, else anything may; -1: at once */
+    bool waits;             /* the grammar begins behind this, each time that
+                             * it comes; else anything may come: */
+    struct call_trigger trigger;
 };
 
 /* Which field says what the answer is ("response_format", "tool_choice",
  * "structured_outputs"); NULL: none does. */
 const char *shape_field(const struct body *b);
 
-/* Strict functions that the model may call or not: the id that begins what is
- * bound of the answer; -1: nothing is, or all of it. */
-int32_t shape_trigger(const struct body *b, const struct format *f);
+/* Strict functions that the model may call or not: are the calls all that is
+ * bound of the answer? */
+bool shape_waits(const struct body *b, const struct format *f);
 /* May such an answer be calls that the form brought about? */
 bool shape_calls(const struct body *b, const struct format *f);
 

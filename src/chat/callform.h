@@ -35,6 +35,9 @@ struct callform {
                         * dialect; NULL: the usual one */
     const char *lead;  /* may be left out; "" */
     const char *open, *head, *close;
+    const char *sure;  /* marker TEXT marker in `open`: what begins calls and
+                        * nothing else; NULL: its first marker does, unless
+                        * the dialect has channels */
     const char *next;  /* NULL: an answer has one call */
     enum callname name;
     const char *never; /* characters that no name can have */

@@ -447,13 +447,15 @@ static void free_state(void *state)
 
 #define SEP "<|sep|>"
 #define RESPONSE_END "<|close|>response" SEP
+#define TOOLS "<|open|>tools" SEP
 #define CALL "<|open|>call tool=\""
 #define CALL_END "<|close|>call" SEP
 
 /* The prompt has opened the response, unless it opened the thoughts. */
 static const struct callform form = {
     .lead = "<|open|>response" SEP,
-    .open = RESPONSE_END "<|open|>tools" SEP CALL,
+    .open = RESPONSE_END TOOLS CALL,
+    .sure = TOOLS,
     .head = "\" index=\"" CALL_AT_INDEX "\"" SEP,
     .next = CALL_END CALL,
     .close = CALL_END "<|close|>tools" SEP,

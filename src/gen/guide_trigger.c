@@ -3,11 +3,13 @@
 struct trigger {
     struct guide guide; /* first: the two convert */
     struct guide *inner;
-    int32_t id;
+    struct trigger_config c; /* but for its text */
+    char text[TRIGGER_TEXT]; /* [c.text.n] */
 };
 
 struct trigger_state {
-    bool armed; /* the id has come; the inner guide is not complete */
+    bool armed;  /* the trigger has come; the inner guide is not complete */
+    uint32_t at; /* not armed: bytes of it behind `first`, and 1; 0: none */
 };
 
 #define INNER_AT ((sizeof(struct trigger_state) + 15) & ~(size_t)15)
@@ -58,16 +60,41 @@ static size_t forced(const struct guide *g, const void *state, int32_t *ids,
                            : 0;
 }
 
+/* Is the trigger complete with this id? */
+static bool pull(const struct trigger *t, struct trigger_state *s, int32_t id)
+{
+    const struct trigger_config *c = &t->c;
+    size_t have = s->at ? s->at - 1 : 0;
+    struct span piece;
+
+    if (s->at && id == c->last && have == c->text.n)
+        return true;
+    if (id == c->first) {
+        s->at = 1;
+        return c->last < 0;
+    }
+    if (!s->at)
+        return false;
+    piece = c->piece(c->piece_arg, id);
+    if (piece.n && piece.n <= c->text.n - have &&
+        !memcmp(t->text + have, piece.s, piece.n))
+        s->at += (uint32_t)piece.n;
+    else
+        s->at = 0;
+    return false;
+}
+
 static enum guide_next accept(const struct guide *g, void *state, int32_t id)
 {
     const struct trigger *t = trigger_of(g);
     struct trigger_state *s = state;
 
-    if (!s->armed && id != t->id)
-        return GUIDE_GO;
-    if (!s->armed)
+    if (s->armed) {
+        s->armed = guide_accept(t->inner, inner_of(state), id) == GUIDE_GO;
+    } else if (pull(t, s, id)) {
+        *s = (struct trigger_state){.armed = true};
         guide_init(t->inner, inner_of(state));
-    s->armed = guide_accept(t->inner, inner_of(state), id) == GUIDE_GO;
+    }
     return GUIDE_GO;
 }
 
@@ -95,16 +122,20 @@ static const struct guide_ops ops = {
     .free = trigger_free,
 };
 
-struct guide *guide_trigger_new(int32_t id, struct guide *inner)
+struct guide *guide_trigger_new(const struct trigger_config *c,
+                                struct guide *inner)
 {
     struct trigger *t = mem_try(sizeof(*t));
 
+    BUG_ON(c->text.n > TRIGGER_TEXT);
     if (!t) {
         guide_free(inner);
         return NULL;
     }
     t->guide.ops = &ops;
     t->inner = inner;
-    t->id = id;
+    t->c = *c;
+    if (c->text.n)
+        memcpy(t->text, c->text.s, c->text.n);
     return &t->guide;
 }

@@ -107,14 +107,16 @@ static bool walk(struct idwalk *w)
 
 /* --- calls of strict functions, where the model may choose ---------------- */
 
+static void take(struct idwalk *w, int32_t id)
+{
+    w->ids[w->n++] = id;
+    BUG_ON(guide_accept(w->g, w->state, id) == GUIDE_STOP);
+}
+
 static void say(struct idwalk *w, const char *s, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        int32_t id = toy_id(&toy, s + i, 1);
-
-        BUG_ON(guide_accept(w->g, w->state, id) == GUIDE_STOP);
-        w->ids[w->n++] = id;
-    }
+    for (size_t i = 0; i < n; i++)
+        take(w, toy_id(&toy, s + i, 1));
 }
 
 static bool is_free(const struct idwalk *w)
@@ -128,46 +130,53 @@ static bool is_free(const struct idwalk *w)
     return !narrowed && !guide_forced(w->g, w->state, &id, 1);
 }
 
-/* What the form has before its marker is the model's own, as all text is. */
-static size_t before(const struct format *f, int32_t trigger)
+/* What the form has up to the trigger, which the model writes of its own. */
+static void say_open(struct idwalk *w, const struct format *f)
 {
-    const char *open = format_callform(f)->open;
-    struct span mark = tok_piece(toy.tok, trigger);
-    const char *at = memmem(open, strlen(open), mark.s, mark.n);
+    const char *const *markers = format_dialect(f)->markers;
+    const char *s = format_callform(f)->open;
 
-    BUG_ON(!at);
-    return (size_t)(at - open);
+    while (*s && is_free(w)) {
+        size_t len = 1;
+        int32_t id = toy_id(&toy, s, 1);
+
+        for (int k = 0; markers[k]; k++)
+            if (format_mark_id(f, k) >= 0 &&
+                !strncmp(s, markers[k], strlen(markers[k]))) {
+                len = strlen(markers[k]);
+                id = format_mark_id(f, k);
+            }
+        take(w, id);
+        s += len;
+    }
 }
 
-/* From the trigger on, until anything may come again. */
-static bool walk_call(struct idwalk *w, int32_t trigger)
+/* Behind the trigger, until anything may come again. */
+static bool walk_call(struct idwalk *w)
 {
     const size_t n_ids = tok_count(toy.tok), words = (n_ids + 31) / 32;
     uint32_t *mask = mem_array(uint32_t, words);
-    int32_t id = trigger;
+    int32_t id = 0;
 
-    while (id >= 0 && w->n < IDS_MAX) {
-        w->ids[w->n++] = id;
-        BUG_ON(guide_accept(w->g, w->state, id) == GUIDE_STOP);
-        if (is_free(w))
-            break;
-        if (guide_forced(w->g, w->state, &id, 1))
-            continue;
-        memset(mask, 0xff, words * sizeof(*mask));
-        if (n_ids % 32)
-            mask[words - 1] >>= 32 - n_ids % 32;
-        guide_allowed(w->g, w->state, mask, n_ids);
-        id = pick(w, mask, n_ids);
+    while (id >= 0 && w->n < IDS_MAX && !is_free(w)) {
+        if (!guide_forced(w->g, w->state, &id, 1)) {
+            memset(mask, 0xff, words * sizeof(*mask));
+            if (n_ids % 32)
+                mask[words - 1] >>= 32 - n_ids % 32;
+            guide_allowed(w->g, w->state, mask, n_ids);
+            id = pick(w, mask, n_ids);
+        }
+        if (id >= 0)
+            take(w, id);
     }
     free(mask);
     return id >= 0 && w->n < IDS_MAX;
 }
 
 /* Words, a call or several one after the other, and the model's own end. */
-static bool walk_freely(struct idwalk *w, const struct format *f,
-                        int32_t trigger)
+static bool walk_freely(struct idwalk *w, const struct format *f)
 {
-    const struct callform *form = format_callform(f);
+    const char *lead = format_callform(f)->lead;
     size_t n = 1 + rnd(3);
 
     w->n = 0;
@@ -178,9 +187,10 @@ static bool walk_freely(struct idwalk *w, const struct format *f,
     w->said = rnd(3) ? "" : "Yes.";
     say(w, w->said, strlen(w->said));
     for (size_t i = 0; i < n; i++) {
-        say(w, form->lead, strlen(form->lead));
-        say(w, form->open, before(f, trigger));
-        if (!is_free(w) || !walk_call(w, trigger))
+        if (ascii_blank(lead, strlen(lead)))
+            say(w, lead, strlen(lead));
+        say_open(w, f);
+        if (is_free(w) || !walk_call(w))
             return false;
     }
     w->ids[w->n++] = w->model.stop_ids[0];
@@ -269,6 +279,11 @@ static void walks(const struct format *f, const char *more, size_t most,
 
 static size_t again; /* calls behind others */
 
+static struct span piece_of(const void *lexicon, int32_t id)
+{
+    return lexicon_piece(lexicon, id);
+}
+
 static void freely(const struct format *f, const char *tools, const char *what)
 {
     static struct idwalk w;
@@ -281,19 +296,21 @@ static void freely(const struct format *f, const char *tools, const char *what)
     };
     BUG_ON(!open_req(&w.q, f, tools));
     w.q.body.strict_calls = true;
-    if (shape_trigger(&w.q.body, f) < 0) {
-        printf("# %s: no marker of calls that is a token\n", what);
+    if (!shape_waits(&w.q.body, f)) {
+        printf("# %s: no token that means calls\n", what);
         close_req(&w.q);
         return;
     }
     BUG_ON(lexicons_get(lexicons, &w.model, &w.l, &err) ||
            shape_open(&w.shape, grammars, NULL, f, &w.q.body, false,
                       &err));
-    w.g = guide_trigger_new(w.shape.trigger,
-                            guide_grammar_new(w.shape.g, w.l, w.shape.mark));
+    w.g = guide_trigger_new(&(struct trigger_config){
+        .first = w.shape.trigger.first, .last = w.shape.trigger.last,
+        .text = w.shape.trigger.text, .piece = piece_of, .piece_arg = w.l,
+    }, guide_grammar_new(w.shape.g, w.l, w.shape.mark));
     w.state = mem_zalloc(guide_state_bytes(w.g));
     for (int i = 0; i < WALKS && fine; i++)
-        if (walk_freely(&w, f, w.shape.trigger)) {
+        if (walk_freely(&w, f)) {
             ended++;
             fine = is_read(&w, f, 128, &calls);
         }
@@ -341,7 +358,7 @@ static void thinks(struct format *f, const char *what, bool may)
     }
     w.state = mem_zalloc(guide_state_bytes(w.g));
     for (int i = 0; i < WALKS && fine; i++)
-        if (may ? walk_freely(&w, f, callgram_trigger(f)) : walk(&w)) {
+        if (may ? walk_freely(&w, f) : walk(&w)) {
             ended++;
             fine = is_read(&w, f, may ? 128 : 1, &calls);
         }
@@ -367,6 +384,7 @@ static void test_thinks(void)
 
     BUG_ON(format_xtml(&f, toy.tok, &err));
     thinks(f, "xtml", false);
+    thinks(f, "xtml", true);
     format_free(f);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         f = template(names[i], toy.tok);
