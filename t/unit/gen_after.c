@@ -46,12 +46,18 @@ static bool count_allowed(const struct guide *g, const void *state,
     return true;
 }
 
+static int forced_first; /* an id that it begins with; 0: none */
+
 static size_t count_forced(const struct guide *g, const void *state,
                            int32_t *ids, size_t cap)
 {
     const struct count *c = state;
 
     (void)g;
+    if (!c->n && forced_first && cap) {
+        ids[0] = forced_first;
+        return 1;
+    }
     if (c->n != 2 || !cap)
         return 0;
     ids[0] = 4;
@@ -146,7 +152,49 @@ static int must(void)
                .close = {.ids = close_ids, .n_ids = 2}, .inside = true
 #define BREAKS .begins = begins, .n_begins = 3, .n_breaks = 2
 
+/* May the id come that something else has forbidden? */
+static bool may_in_spite(int32_t id)
+{
+    uint32_t mask[VOCAB / 32] = {~0u, ~0u};
+
+    mask[id / 32] &= ~(1u << id % 32);
+    guide_allowed(g, state, mask, VOCAB);
+    return mask[id / 32] >> id % 32 & 1;
+}
+
 /* --- tests --------------------------------------------------------------- */
+
+/* What was forbidden before stays so; an answer that must begin with a newline
+ * is not taken for what comes before it. */
+static void forbidden(void)
+{
+    static const struct after_config inside = {
+        INSIDE, BREAKS, .frame = frame, .n_frame = 2,
+    }, waits = {
+        .open = {.ids = open_ids, .n_ids = 2},
+        .close = {.ids = close_ids, .n_ids = 2},
+        .may_open = true,
+    };
+
+    start(&waits);
+    ok(!may_in_spite(OPEN), "no opening that was forbidden");
+    put(OPEN);
+    ok(!may_in_spite(OPEN_2), "nor the rest of one");
+    stop();
+    start(&inside);
+    put(CLOSE);
+    put(CLOSE_2);
+    ok(!may_in_spite(FRAME_1), "nor a frame");
+    put(FRAME_1);
+    put(FRAME_2);
+    ok(!may_in_spite(NL) && !may_in_spite(1), "nor newlines, nor an answer");
+    forced_first = 1;
+    is_int(must(), 101, "the answer may be forced");
+    forced_first = NL_X;
+    is_int(must(), 0, "but not a newline, which may be of the frame");
+    forced_first = 0;
+    stop();
+}
 
 static void closed(void)
 {
@@ -329,6 +377,7 @@ static void forks(void)
 int main(void)
 {
     closed();
+    forbidden();
     at_once();
     framed();
     spelled();
