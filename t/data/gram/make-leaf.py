@@ -306,6 +306,13 @@ def formats():
         h = "%032x" % rng.getrandbits(128)
         u = "-".join((h[:8], h[8:12], h[12:16], h[16:20], h[20:]))
         ids += [u, u.upper(), h, "{" + u + "}", change(u, "0af-gG")]
+    for n in range(9):
+        for m in range(9):
+            v6 += [":".join(["a"] * n) + "::" + ":".join(["0B"] * m + tail)
+                   for tail in ([], ["1.2.3.4"])]
+    ids += [u[:23] + "-0aF0" + u[23:], u[:18] + u[23:], u + "-" + u[9:13]]
+    names = [".".join(["a" * 63] * 3 + ["b" * (n - 192)])
+             for n in range(250, 257)] + ["a" * 63, "a" * 64, "b." + "a" * 64]
     table = [
         ("date", dates, is_date),
         ("time", times, is_time),
@@ -314,6 +321,8 @@ def formats():
         ("ipv4", v4, lambda t: is_ip(t, ipaddress.IPv4Address)),
         ("ipv6", v6, lambda t: is_ip(t, ipaddress.IPv6Address)),
         ("uuid", ids, is_uuid),
+        ("hostname", names, lambda t: len(t) <= 253 and
+         all(len(label) <= 63 for label in t.split("."))), # RFC 1034
     ]
     groups = []
     for name, texts, good in table:
