@@ -255,6 +255,7 @@ static const struct {
     {".", "\r", "\n"},
     {"[^a]", "\n", "a"},
     {"(?i)\xc3\xa9", "\xc3\x89", "e"},
+    {"(?i)az", "AZ", "ay"},
     {"(?i:k)K", "\xe2\x84\xaaK", "kk"},
     {"(?i)[^k]", "a", "\xe2\x84\xaa"},
     {"a{0}", "", "a"},
@@ -344,6 +345,7 @@ static void test_limits(void)
     } fixed[] = {
         {"a{1000}", NULL},
         {"a{1001}", "count over 1000 at offset 1"},
+        {"a{1001,}", "count over 1000 at offset 1"},
         {"a{1,99999999999999999999}", "count over 1000"},
         {"(a|b)*a(a|b){30}", "too large"},
         {"(a{1000}){1000}", "too large"},

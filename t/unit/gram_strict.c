@@ -119,6 +119,36 @@ static void check_deep(void)
     arena_release(&a);
 }
 
+/* A name in a message has at most 60 characters, whole ones. */
+static void test_names(void)
+{
+    char schema[300], name[200] = "", want[220];
+    struct err e = {0};
+    struct arena a;
+    const struct json *v;
+
+    for (int n = 59; n <= 62; n++) {
+        size_t at = 0;
+
+        for (int i = 0; i < n; i++)
+            at += (size_t)snprintf(name + at, sizeof name - at, "%s",
+                                   i % 2 ? "\xc3\xa9" : "x");
+        snprintf(schema, sizeof schema,
+                 "{\"type\":\"object\",\"additionalProperties\":false,"
+                 "\"properties\":{\"%s\":{}}}", name);
+        name[n > 60 ? 90 : strlen(name)] = 0;
+        snprintf(want, sizeof want, "Missing '%s%s'.", name,
+                 n > 60 ? "..." : "");
+        arena_init(&a, 1u << 20);
+        if (ok(!json_parse(&v, &a, schema, strlen(schema), &e), "%d", n)) {
+            is_int(schema_strict(v, "function 'f'", &e), ST_INVALID,
+                   "%d characters", n);
+            ok(strstr(e.text, want), "are quoted: %s", e.text);
+        }
+        arena_release(&a);
+    }
+}
+
 int main(void)
 {
     size_t i;
@@ -128,5 +158,6 @@ int main(void)
     check("{\"type\":\"object\"}", "function 'get_weather'",
           "Invalid schema for function 'get_weather': In context=(), " EXTRA);
     check_deep();
+    test_names();
     return done();
 }
