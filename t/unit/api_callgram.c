@@ -314,6 +314,18 @@ static void test_json(void)
        "further parameters where the schema says so");
     close_req(&q);
     ok(open_req(&q, f, "\"tool_choice\":\"required\",\"tools\":["
+                TOOL("f", "{\"type\":\"object\",\"properties\":{\"a\":{}},"
+                     "\"required\":[\"z\"]}") "]") &&
+           accepts(&q, J("f", "{\"z\":1}")),
+       "and where it requires one that it does not declare");
+    close_req(&q);
+    ok(open_req(&q, f, "\"tool_choice\":\"required\",\"tools\":["
+                TOOL("f", "{\"type\":\"object\",\"properties\":{\"a\":{}},"
+                     "\"allOf\":[{\"properties\":{\"b\":{}}}]}") "]") &&
+           accepts(&q, J("f", "{\"a\":1,\"b\":2}")),
+       "or declares more elsewhere");
+    close_req(&q);
+    ok(open_req(&q, f, "\"tool_choice\":\"required\",\"tools\":["
                 TOOL("f", "{}") "]") && accepts(&q, J("f", "{\"x\":1}")),
        "an empty schema: any object");
     close_req(&q);
@@ -425,6 +437,10 @@ static void test_refused(void)
             "tools[1].function.name", "name", "a name with a blank");
     refused("qwen/1", ASK(TOOL("a", OBJ("\"x y\":{}") "}")),
             "tools[0].function.parameters", "name", "a key with a blank");
+    refused("glm/0", ASK(TOOL("a", OBJ("\"x \":{}") "}")),
+            "tools[0].function.parameters", "name", "a blank at its end");
+    refused("glm/0", ASK(TOOL("a", OBJ("\" x\":{}") "}")),
+            "tools[0].function.parameters", "name", "at its begin");
     refused("qwen/1", ASK(TOOL("a", "{\"oneOf\":[]}")),
             "tools[0].function.parameters", "oneOf", "no plain object");
     refused("qwen/1", ASK(TOOL("a", OBJ("\"s\":{\"type\":\"string\","
