@@ -280,6 +280,27 @@ static void test_plain(void)
     lengths(compile(call(r)), "(", GRAM_DEPTH_MAX - 2, "=", 11, "few calls left");
 }
 
+/* Ends that are the longer, the fewer calls they take. */
+static void test_levels(uint32_t room, size_t want, const char *what)
+{
+    const struct gx *a = gx_range(&w, 'a', 'a'), *ends[3];
+    int h = rule(lit("z"), 0, GX_MANY), r;
+
+    ends[2] = gx_seq(&w, gx_counted(&w, gx_repeat(&w, a, 30, 30), GX_RAW),
+                     lit("2"));
+    h = rule(seq(lit("a"), call(h), lit("a")), 0, GX_MANY);
+    ends[1] = gx_seq(&w, gx_counted(&w, gx_repeat(&w, a, 10, 10), GX_RAW),
+                     call(h));
+    for (int i = 0; i < 3; i++)
+        h = rule(seq(lit("="), call(h), lit("=")), 0, GX_MANY);
+    ends[0] = call(h);
+    h = rule(seq(text(), lit("\""), gx_altn(&w, ends, 3)), 0, 40);
+    r = gx_rule(&w);
+    gx_rule_set(&w, r, gx_alt(&w, seq(lit("("), call(r), lit(")")),
+                              seq(lit("="), call(h), lit(";"))), 0, GX_MANY);
+    lengths(compile(call(r)), "(", GRAM_DEPTH_MAX - 2 - room, "=", want, what);
+}
+
 static void test_quick(void)
 {
     const struct gx *behind = gx_seq(&w, gx_space(&w), lit("z"));
@@ -409,6 +430,11 @@ int main(void)
     if (ok(begin_masks(), "a vocabulary")) {
         test_plain();
         test_quick();
+        test_levels(0, 11, "no call left");
+        test_levels(1, 11, "one");
+        test_levels(2, 31, "two");
+        test_levels(4, 31, "four");
+        test_levels(5, 41, "five");
         test_branch(GRAM_DEPTH_MAX - 2, 10, "a branch that nests too deep");
         test_branch(GRAM_DEPTH_MAX / 2 - 8, GRAM_DEPTH_MAX / 2 + 8,
                     "one much too deep");
