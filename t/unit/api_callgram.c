@@ -285,6 +285,20 @@ static void test_xml(void)
            !begins(&q, "<tool_call>\n<function=get_w"),
        "a named function and no other");
     close_req(&q);
+    ok(open_req(&q, f, "\"tool_choice\":\"required\",\"tools\":["
+                TOOL("f", OBJ("\"a\":{\"type\":\"string\",\"enum\":"
+                              "[\"\xc3\xa9\",\"xy\"],\"maxLength\":1}") "}") "]") &&
+           accepts(&q, F("f", P("a", "\xc3\xa9"))) &&
+           !begins(&q, "<tool_call>\n<function=f>\n<parameter=a>\nx"),
+       "texts of an enum are counted in characters");
+    close_req(&q);
+    ok(open_req(&q, f, "\"tool_choice\":\"required\",\"tools\":["
+                TOOL("f", OBJ("\"a\":{\"type\":\"string\",\"enum\":"
+                              "[\"x\",\"y\"],\"const\":\"y\"}") "}") "]") &&
+           accepts(&q, F("f", P("a", "y"))) &&
+           !begins(&q, "<tool_call>\n<function=f>\n<parameter=a>\nx"),
+       "those that const allows");
+    close_req(&q);
     format_free(f);
 }
 
