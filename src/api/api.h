@@ -26,7 +26,7 @@ struct api_config {
     int64_t queue_timeout_ms;     /* of what is not streamed; 0: none */
     int64_t wait_line_ms;         /* 10,000: first and next waiting line */
     int64_t prefill_line_ms;      /* 5,000: first prefill line, then 1/s */
-    int64_t ledger_wait_ms;       /* how long [DONE] waits for the row: 100 */
+    int64_t ledger_wait_ms;       /* how long a finish waits for its row: 100 */
     bool think_default;           /* --thinking on|off */
     bool think_stall;             /* close reasoning that goes in circles */
     int32_t answer_reserve;       /* tokens kept for the answer; -1: auto, the

@@ -308,10 +308,12 @@ static void stream_end(struct exchange *x, const struct err *e,
 
     figures_of(&f, x, now_us);
     stream_head(x, out);
+    buf_clear(&x->body);
     for (size_t i = 0; i < r->n_choices; i++)
-        emit_finish(r, i, r->usage == USAGE_IN_FINISH ? &f : NULL, e, out);
+        emit_finish(r, i, r->usage == USAGE_IN_FINISH ? &f : NULL, e,
+                    &x->body);
     if (r->usage == USAGE_OWN_CHUNK)
-        emit_usage(r, &f, out);
+        emit_usage(r, &f, &x->body);
     committing(x, now_us);
 }
 
@@ -387,7 +389,7 @@ static enum x_pump generating(struct exchange *x, struct buf *out,
     return X_MORE;
 }
 
-/* The last bytes wait for the row, but not for long
+/* The finish and what follows wait for the row, but not for long
  * (docs/decisions/0003-done-waits-for-the-row.md). */
 static enum x_pump finishing(struct exchange *x, struct buf *out,
                              int64_t now_us)
@@ -398,12 +400,13 @@ static enum x_pump finishing(struct exchange *x, struct buf *out,
         return over(x, X_FAILED);
     if (!run_committed(r) && now_us < r->commit_by_us)
         return X_MORE;
-    if (r->stream) {
-        sse_done(out);
-    } else {
+    if (!r->stream)
         buf_add(out, x->head.p, x->head.n);
-        buf_add(out, x->body.p, x->body.n);
-    }
+    buf_add(out, x->body.p, x->body.n);
+    if (r->stream)
+        sse_done(out);
+    if (x->body.failed)
+        out->failed = true;
     return over(x, X_DONE);
 }
 
