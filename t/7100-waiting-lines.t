@@ -13,6 +13,8 @@ use Pen::Nginx;
 
 plan skip_all => 'no penstockd' unless -x Pen::Daemon::build() . '/penstockd';
 my $slow = $ENV{PENSTOCK_SANITIZER} ? 10 : 1;
+# Waits of under two seconds have no estimate: enough for a fast machine.
+my $long = $ENV{PENSTOCK_SANITIZER} ? 600 : 2400;
 my $d = Pen::Daemon->start(model => Pen::Model::slow(), args => {
     parallel => 1, 'side-slots' => 0, threads => 1,
     'wait-line-ms' => 400, 'queue-timeout' => 1 });
@@ -21,8 +23,9 @@ my $h = Pen::Http->new($n);
 my $uri = '/v1/completions';
 
 # Ended ones, so that there is an estimate.
-$h->stream($uri, Pen::Model::ask("Before $_:", 200))->lines(120) for 1 .. 6;
-my @ahead = map { $h->stream($uri, Pen::Model::ask("Long $_:", 600)) } 1 .. 3;
+$h->stream($uri, Pen::Model::ask("Before $_:", $long / 2))->lines(120)
+    for 1 .. 5;
+my @ahead = map { $h->stream($uri, Pen::Model::ask("Long $_:", $long)) } 1 .. 3;
 ok $d->wait_load(1, 2, 20 * $slow), 'one runs, two wait';
 my $s = $h->stream($uri, Pen::Model::ask('Short:', 5));
 ok $d->wait_load(1, 3, 20 * $slow), 'and this one';
