@@ -129,7 +129,7 @@ static bool check_recursion(struct compile *c)
     struct dfa *d = &c->all;
     size_t n = 0, done = 0;
 
-    if (!vec_room(c->w, c->todo, c->cap_todo, c->n_rules))
+    if (!vec_room(c->w, c->queue, c->cap_queue, c->n_rules))
         return false;
     for (size_t i = 0; i < c->n_rules; i++) {
         const struct gram_state *s = &d->states[c->rules[i].first];
@@ -139,16 +139,16 @@ static bool check_recursion(struct compile *c)
     }
     for (size_t i = 0; i < c->n_rules; i++)
         if (!c->rules[i].due)
-            c->todo[n++] = (uint32_t)i;
+            c->queue[n++] = (uint32_t)i;
     while (done < n) {
         const struct gram_state *s =
-            &d->states[c->rules[c->todo[done++]].first];
+            &d->states[c->rules[c->queue[done++]].first];
 
         for (size_t k = 0; k < s->n_calls; k++) {
             uint32_t rule = d->calls[s->calls + k].rule;
 
             if (!--c->rules[rule].due)
-                c->todo[n++] = rule;
+                c->queue[n++] = rule;
         }
     }
     if (n == c->n_rules)
@@ -165,8 +165,8 @@ struct writer {
     struct compile *c;
     struct grammar *g;
     uint32_t *state; /* [all.n_states] index in the grammar, + 1 */
-    uint32_t *todo;
-    size_t n_todo, cap_state, cap_todo;
+    uint32_t *queue;
+    size_t n_queue, cap_state, cap_queue;
 };
 
 static void use_state(struct writer *x, uint32_t state)
@@ -174,7 +174,7 @@ static void use_state(struct writer *x, uint32_t state)
     if (x->state[state])
         return;
     x->state[state] = 1;
-    x->todo[x->n_todo++] = state;
+    x->queue[x->n_queue++] = state;
 }
 
 static bool leads_on(const struct compile *c, uint32_t to)
@@ -196,8 +196,8 @@ static void use_all(struct writer *x)
 
     c->rules[0].out = 1;
     use_state(x, c->rules[0].first);
-    for (size_t done = 0; done < x->n_todo; done++) {
-        const struct gram_state *s = &d->states[x->todo[done]];
+    for (size_t done = 0; done < x->n_queue; done++) {
+        const struct gram_state *s = &d->states[x->queue[done]];
 
         g->n_states++;
         g->n_levels += s->n_levels;
@@ -380,7 +380,7 @@ static bool write_tables(struct writer *x)
     struct grammar *g = x->g;
 
     if (!vec_room(c->w, x->state, x->cap_state, c->all.n_states) ||
-        !vec_room(c->w, x->todo, x->cap_todo, c->all.n_states) ||
+        !vec_room(c->w, x->queue, x->cap_queue, c->all.n_states) ||
         !gxs_work(c->w, c->all.n_states + c->all.n_edges + c->all.n_calls))
         return false;
     memset(x->state, 0, c->all.n_states * sizeof(*x->state));
@@ -421,7 +421,7 @@ static struct grammar *write_grammar(struct compile *c)
         g = NULL;
     }
     vec_drop(c->w, x.state, x.cap_state);
-    vec_drop(c->w, x.todo, x.cap_todo);
+    vec_drop(c->w, x.queue, x.cap_queue);
     return g;
 }
 
@@ -455,7 +455,7 @@ enum st gram_compile(struct grammar **out, struct gxs *w, int root,
     dfa_drop(w, &c.all);
     vec_drop(w, c.rules, c.cap_rules);
     vec_drop(w, c.callers, c.cap_callers);
-    vec_drop(w, c.todo, c.cap_todo);
+    vec_drop(w, c.queue, c.cap_queue);
     vec_drop(w, c.due, c.cap_due);
     vec_drop(w, c.levels, c.cap_levels);
     paths_release(&c.paths);

@@ -71,8 +71,8 @@ struct compile {
     size_t n_rules, cap_rules;
     uint32_t *callers; /* by crule.callers; [n_rules + 1] ends */
     size_t cap_callers;
-    uint32_t *todo, *due; /* rules */
-    size_t n_due, cap_todo, cap_due;
+    uint32_t *queue, *due; /* rules */
+    size_t n_due, cap_queue, cap_due;
     struct clevel *levels;
     size_t n_levels, cap_levels;
     struct paths paths;

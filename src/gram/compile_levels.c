@@ -158,11 +158,11 @@ bool compile_levels(struct compile *c)
         uint32_t *now = c->due;
         size_t n = c->n_due, cap = c->cap_due;
 
-        c->due = c->todo;
-        c->cap_due = c->cap_todo;
+        c->due = c->queue;
+        c->cap_due = c->cap_queue;
         c->n_due = 0;
-        c->todo = now;
-        c->cap_todo = cap;
+        c->queue = now;
+        c->cap_queue = cap;
         for (size_t i = 0; i < n; i++)
             if (!look_at(c, &c->rules[now[i]], level))
                 return false;

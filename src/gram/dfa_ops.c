@@ -10,8 +10,8 @@ struct back {
     uint32_t *at;   /* [n_states + 1] */
     uint32_t *from; /* [n_edges] */
     uint32_t *live; /* [n_states] new index + 1; 0: leads nowhere */
-    uint32_t *todo; /* [n_states] */
-    size_t cap_at, cap_from, cap_live, cap_todo;
+    uint32_t *queue; /* [n_states] */
+    size_t cap_at, cap_from, cap_live, cap_queue;
 };
 
 static bool back_fill(struct gxs *w, struct back *b, const struct dfa *d)
@@ -20,7 +20,7 @@ static bool back_fill(struct gxs *w, struct back *b, const struct dfa *d)
         !vec_room(w, b->at, b->cap_at, d->n_states + 1) ||
         !vec_room(w, b->from, b->cap_from, d->n_edges + 1) ||
         !vec_room(w, b->live, b->cap_live, d->n_states + 1) ||
-        !vec_room(w, b->todo, b->cap_todo, d->n_states + 1))
+        !vec_room(w, b->queue, b->cap_queue, d->n_states + 1))
         return false;
     memset(b->at, 0, (d->n_states + 1) * sizeof(*b->at));
     memset(b->live, 0, (d->n_states + 1) * sizeof(*b->live));
@@ -47,16 +47,16 @@ static size_t back_mark(struct back *b, const struct dfa *d)
         if (!d->states[i].accept)
             continue;
         b->live[i] = 1;
-        b->todo[n++] = (uint32_t)i;
+        b->queue[n++] = (uint32_t)i;
     }
     while (done < n) {
-        uint32_t to = b->todo[done++];
+        uint32_t to = b->queue[done++];
 
         for (uint32_t k = b->at[to]; k < b->at[to + 1]; k++) {
             if (b->live[b->from[k]])
                 continue;
             b->live[b->from[k]] = 1;
-            b->todo[n++] = b->from[k];
+            b->queue[n++] = b->from[k];
         }
     }
     return n;
@@ -120,7 +120,7 @@ out:
     vec_drop(w, b.at, b.cap_at);
     vec_drop(w, b.from, b.cap_from);
     vec_drop(w, b.live, b.cap_live);
-    vec_drop(w, b.todo, b.cap_todo);
+    vec_drop(w, b.queue, b.cap_queue);
     return out;
 }
 

@@ -118,15 +118,15 @@ static bool never_stuck(const struct grammar *g, const struct gram_rule *r,
                         uint32_t room)
 {
     uint8_t *seen = calloc(g->n_states, NUMBERS);
-    uint32_t *todo = calloc(g->n_states * NUMBERS, sizeof(*todo));
+    uint32_t *queue = calloc(g->n_states * NUMBERS, sizeof(*queue));
     size_t n = 0, done = 0;
     bool good = gram_fits(g, r->start, 0, room);
 
     seen[r->start * NUMBERS] = 1;
-    todo[n++] = r->start * NUMBERS;
+    queue[n++] = r->start * NUMBERS;
     while (good && done < n) {
-        uint32_t count = todo[done] % NUMBERS;
-        const struct gram_state *s = &g->states[todo[done++] / NUMBERS];
+        uint32_t count = queue[done] % NUMBERS;
+        const struct gram_state *s = &g->states[queue[done++] / NUMBERS];
         bool on =
             s->accept && (!r->counted || (count >= r->min && count <= r->max));
 
@@ -144,12 +144,12 @@ static bool never_stuck(const struct grammar *g, const struct gram_rule *r,
             if (next >= NUMBERS || seen[(to & GRAM_STATE) * NUMBERS + next])
                 continue;
             seen[(to & GRAM_STATE) * NUMBERS + next] = 1;
-            todo[n++] = (to & GRAM_STATE) * NUMBERS + next;
+            queue[n++] = (to & GRAM_STATE) * NUMBERS + next;
         }
         good = on;
     }
     free(seen);
-    free(todo);
+    free(queue);
     return good;
 }
 
