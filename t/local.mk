@@ -257,9 +257,11 @@ unit_tests += t/unit/chat_jinja_format
 t_unit_chat_jinja_format_LDADD = $(P_LIBS) $(P_LDLIBS)
 # how calls are written, as data
 unit_tests += t/unit/chat_callform t/unit/api_callgram t/unit/api_callids
-t_unit_api_callgram_SOURCES = t/unit/api_callgram.c t/lib/callforms.h
+t_unit_api_callgram_SOURCES = t/unit/api_callgram.c t/lib/callforms.h \
+	t/lib/template_t.h
 t_unit_api_callgram_LDADD = $(P_LIBS) $(P_LDLIBS)
-t_unit_api_callids_SOURCES = t/unit/api_callids.c t/lib/callforms.h
+t_unit_api_callids_SOURCES = t/unit/api_callids.c t/lib/callforms.h \
+	t/lib/template_t.h
 t_unit_api_callids_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_unit_chat_callform_LDADD = $(P_LIBS) $(P_LDLIBS)
 EXTRA_PROGRAMS += t/bench/render

@@ -11,6 +11,7 @@
 #include "gram/forms.h"
 #include "gram/machine.h"
 #include "t/lib/tap.h"
+#include "t/lib/template_t.h"
 #include "t/lib/toy_tok.h"
 
 #define BAR "\xef\xbd\x9c"
@@ -53,26 +54,6 @@ static inline uint32_t rnd(uint32_t n)
 /* --- formats -------------------------------------------------------------- */
 
 enum how { SPELLED, TOKENS };
-
-static inline struct format *template(const char *name, const struct tok *tok)
-{
-    struct format *f = NULL;
-    struct jinja_source source = {.source = "a template"};
-    struct buf b;
-    char path[160];
-
-    snprintf(path, sizeof(path), "t/data/chat/templates/%s.jinja", name);
-    buf_init(&b, BUF_ANSWER);
-    if (buf_read_file(&b, path, &err)) {
-        printf("Bail out! %s\n", path);
-        exit(1);
-    }
-    source.text = (struct span){b.p, b.n};
-    if (format_jinja(&f, &source, tok, &err))
-        printf("# %s: %s\n", err.where, err.text);
-    buf_release(&b);
-    return f;
-}
 
 /* A format of nothing but a dialect and one of its forms. */
 static inline struct format *bare(const char *name, const struct tok *tok)

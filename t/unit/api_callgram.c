@@ -203,7 +203,7 @@ static void walks(const struct format *f, const char *more, size_t most,
 static void test_form(const char *name, bool is_template, enum how how)
 {
     const struct tok *tok = how == TOKENS ? toy.tok : NULL;
-    struct format *f = is_template ? template(name, tok) : bare(name, tok);
+    struct format *f = is_template ? template_load(name, tok) : bare(name, tok);
     char what[128];
 
     if (!f) {

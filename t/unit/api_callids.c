@@ -387,7 +387,7 @@ static void test_thinks(void)
     thinks(f, "xtml", true);
     format_free(f);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        f = template(names[i], toy.tok);
+        f = template_load(names[i], toy.tok);
         if (format_caps(f)->think) {
             thinks(f, names[i], false);
             thinks(f, names[i], true);
@@ -398,7 +398,7 @@ static void test_thinks(void)
 
 static void test_form(const char *name, bool is_template)
 {
-    struct format *f = is_template ? template(name, toy.tok)
+    struct format *f = is_template ? template_load(name, toy.tok)
                                    : bare(name, toy.tok);
 
     /* one model after another at one address */

@@ -6,29 +6,8 @@
 #include "base/buf.h"
 #include "chat/format_int.h"
 #include "t/lib/tap.h"
+#include "t/lib/template_t.h"
 #include "t/lib/toy_tok.h"
-
-static struct err err;
-
-static struct format *load(const char *name, const struct tok *tok)
-{
-    struct format *f = NULL;
-    struct jinja_source source = {.source = "a template"};
-    struct buf b;
-    char path[160];
-
-    snprintf(path, sizeof(path), "t/data/chat/templates/%s.jinja", name);
-    buf_init(&b, BUF_ANSWER);
-    if (buf_read_file(&b, path, &err)) {
-        printf("Bail out! %s\n", path);
-        exit(1);
-    }
-    source.text = (struct span){b.p, b.n};
-    if (format_jinja(&f, &source, tok, &err))
-        printf("# %s: %s\n", err.where, err.text);
-    buf_release(&b);
-    return f;
-}
 
 #define BAR "\xef\xbd\x9c"
 #define LOW "\xe2\x96\x81"
@@ -121,7 +100,7 @@ static void same(const char *got, const char *want, const char *template,
 
 static void test_template(const struct want *w, const struct tok *tok)
 {
-    struct format *f = load(w->template, tok);
+    struct format *f = template_load(w->template, tok);
     const struct callform *c = f ? format_callform(f) : NULL, *x = &w->c;
 
     if (!ok(c, "%s", w->template))
@@ -151,7 +130,7 @@ static void test_ids(void)
     struct format *f;
 
     toy_open(&toy, specials, NULL, 0);
-    f = load("Qwen-Qwen3-0.6B", toy.tok);
+    f = template_load("Qwen-Qwen3-0.6B", toy.tok);
     is_int(format_mark_id(f, 0), toy_id(&toy, "<tool_call>", 11),
            "a marker that is a token");
     is_int(format_mark_id(f, 1), -1, "one that is spelled");
@@ -159,7 +138,7 @@ static void test_ids(void)
     is_str(format_callform(f)->close, "}\n</tool_call>",
            "the end of the turn is no part of the form");
     format_free(f);
-    f = load("Qwen-Qwen3-0.6B", NULL);
+    f = template_load("Qwen-Qwen3-0.6B", NULL);
     is_int(format_mark_id(f, 0), -1, "without a vocabulary there are none");
     format_free(f);
     toy_close(&toy);
