@@ -10,10 +10,11 @@ plan skip_all => "$build/penstock is not built" unless -x "$build/penstock";
 
 my $json = qx{$build/penstock compat --json};
 is($?, 0, 'penstock compat --json');
+my @bodies = qw(chat completions responses messages);
 my %got;
 for my $row (@{ decode_json($json)->{fields} }) {
     # a field whose rule differs between the bodies has two rows
-    my @wires = grep { defined $row->{$_} } qw(chat completions);
+    my @wires = grep { defined $row->{$_} } @bodies;
     for my $wire (@wires) {
         ok(!$got{"$row->{field} $wire"}, "$row->{field}: one rule in $wire");
         $got{"$row->{field} $wire"} = $row->{$wire};
@@ -27,12 +28,14 @@ my (%want, %field);
 while (<$in>) {
     next if /^#/ || !/\S/;
     chomp;
-    my ($field, $chat, $completions) = split /\t/;
+    my ($field, @uses) = split /\t/;
     $field{$field} = 1;
-    $want{"$field chat"} = $chat if $chat ne '-';
-    $want{"$field completions"} = $completions if $completions ne '-';
+    is(scalar @uses, scalar @bodies, "$field has a rule for each body");
+    for my $i (0 .. $#bodies) {
+        $want{"$field $bodies[$i]"} = $uses[$i] if $uses[$i] ne '-';
+    }
 }
-is_deeply(\%got, \%want, 'every field of both bodies, no more and no less');
+is_deeply(\%got, \%want, 'every field of every body, no more and no less');
 cmp_ok(scalar(keys %field), '>=', 60, 'at least 60 fields');
 
 # Their own client knows every field of OpenAI's reference.

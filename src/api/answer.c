@@ -18,10 +18,12 @@ void answer_head(const struct exchange *x, struct buf *out, int status,
         buf_printf(out,
                    "Access-Control-Allow-Origin: %.*s\r\n"
                    "Access-Control-Expose-Headers: X-Request-Id, "
-                   "Retry-After, X-Engine-Stop, %s\r\n",
+                   "Retry-After, X-Engine-Stop, X-Skipped-Tools, %s\r\n",
                    (int)x->cors.n, x->cors.s, quota_names);
     if (run_of(x))
         buf_printf(out, "X-Request-Id: %s\r\n", run_of(x)->row.request_id);
+    if (run_of(x) && run_of(x)->skipped[0])
+        buf_printf(out, "X-Skipped-Tools: %s\r\n", run_of(x)->skipped);
     quota_lines(x, out);
     if (type)
         buf_printf(out, "Content-Type: %s\r\n", type);

@@ -235,7 +235,8 @@ static enum st take_fields(struct body_parse *p, enum compat_wire wire)
 
 /* A copy of the body with the members that the table has: a million others
  * would be walked for every row. */
-static const struct json *known_fields(struct arena *a, const struct json *o)
+static const struct json *known_fields(struct arena *a, enum compat_wire wire,
+                                       const struct json *o)
 {
     struct json *copy = arena_alloc(a, sizeof(*copy));
     struct json **link;
@@ -246,7 +247,7 @@ static const struct json *known_fields(struct arena *a, const struct json *o)
     copy->n = 0;
     link = &copy->child;
     for (const struct json *v = o->child; v; v = v->next) {
-        if (!compat_known(v->key))
+        if (!compat_known(wire, v->key))
             continue;
         *link = arena_alloc(a, sizeof(**link));
         if (!*link)
@@ -259,28 +260,37 @@ static const struct json *known_fields(struct arena *a, const struct json *o)
     return copy;
 }
 
-static enum st parse(struct body *out, struct arena *a, struct text json,
-                     enum compat_wire wire, struct err *e)
+enum st body_open(struct body_parse *p, struct body *out, struct arena *a,
+                  enum compat_wire wire, struct text json, struct err *e)
 {
-    struct body_parse p = {.out = out, .a = a, .e = e};
     enum st st;
 
+    *p = (struct body_parse){.out = out, .a = a, .e = e};
     *out = (struct body){.n = 1};
     out->chat.effort_n = -1;
     out->think.cap = -1;
     if (!json.n)
         return err_set(e, ST_INVALID, "", "the body is empty; it must be a "
                                           "JSON object");
-    st = json_parse(&p.root, a, json.s, json.n, e);
+    st = json_parse(&p->root, a, json.s, json.n, e);
     if (st)
         return st;
-    if (p.root->type != JSON_OBJ)
+    if (p->root->type != JSON_OBJ)
         return err_set(e, ST_INVALID, "", "the body must be a JSON object, "
                                           "not %s",
-                       json_type_name(p.root));
-    p.root = known_fields(a, p.root);
-    if (!p.root)
-        return body_full(e);
+                       json_type_name(p->root));
+    p->root = known_fields(a, wire, p->root);
+    return p->root ? ST_OK : body_full(e);
+}
+
+static enum st parse(struct body *out, struct arena *a, struct text json,
+                     enum compat_wire wire, struct err *e)
+{
+    struct body_parse p;
+    enum st st = body_open(&p, out, a, wire, json, e);
+
+    if (st)
+        return st;
     st = wire == WIRE_CHAT ? body_messages(&p) : body_prompts(&p);
     if (!st)
         st = take_fields(&p, wire);

@@ -21,6 +21,7 @@
 #define CHOICE_BYTES_MAX (256 * 1024) /* of all of them */
 #define BIAS_MAX 1024                 /* entries of logit_bias */
 #define TOP_LOGPROBS_MAX 20
+#define SKIPPED_MAX 256             /* bytes of body.skipped */
 #define TOOL_NAME_MAX 256           /* bytes */
 #define SCHEMA_NESTING_MAX 10       /* levels below the root of a schema */
 
@@ -103,6 +104,8 @@ struct body { /* everything in the arena */
                                      * refuses bias[n_bias - 1].id >= size
                                      * naming logit_bias */
     size_t n_bias;
+    char skipped[SKIPPED_MAX];      /* types of tools that were left out, see
+                                     * body_int.h; "": none */
     int32_t no_repeat_ngram;        /* 0: off; 2..64 */
     bool logprobs;                  /* asked, also with no alternatives */
     int32_t top_logprobs;           /* alternatives to tell; 0..20, of a
@@ -118,6 +121,11 @@ enum st body_parse_chat(struct body *out, struct arena *a, struct text json,
                         struct err *e) MUST_CHECK;
 enum st body_parse_completion(struct body *out, struct arena *a,
                               struct text json, struct err *e) MUST_CHECK;
+enum st body_parse_items(struct body *out, struct arena *a, struct text json,
+                         struct err *e) MUST_CHECK; /* /v1/responses */
+enum st body_parse_blocks(struct body *out, struct arena *a,
+                          struct text json, struct err *e) MUST_CHECK;
+                                                  /* /v1/messages */
 /* Is the answer, where it is no call, one of JSON? */
 bool body_wants_json(const struct body *b);
 

@@ -5,6 +5,7 @@
 #define API_BODY_INT_H
 
 #include "api/body.h"
+#include "api/compat.h"
 #include "json/read.h"
 
 /* One body on its way from JSON to struct body. */
@@ -18,6 +19,11 @@ struct body_parse {
     struct err *e;
 };
 
+/* Every parser begins so: `out` is empty, p->root the body's object with the
+ * members that the wire's table knows. */
+enum st body_open(struct body_parse *p, struct body *out, struct arena *a,
+                  enum compat_wire wire, struct text json, struct err *e)
+    MUST_CHECK;
 /* A member that is there and not null; NULL otherwise. */
 const struct json *body_get(const struct json *o, const char *key);
 /* A row's whole number that compat_check has accepted. */

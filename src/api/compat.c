@@ -32,10 +32,23 @@ const struct json *compat_get(const struct json *body, const char *name)
     }
 }
 
-bool compat_known(struct text field)
+const struct compat_field *compat_fields(enum compat_wire wire, size_t *n)
+{
+    static const struct compat_table *const tables[] = {
+        [WIRE_CHAT] = &compat_openai,
+        [WIRE_COMPLETION] = &compat_openai,
+        [WIRE_RESPONSES] = &compat_responses,
+        [WIRE_MESSAGES] = &compat_messages,
+    };
+
+    *n = tables[wire]->n;
+    return tables[wire]->f;
+}
+
+bool compat_known(enum compat_wire wire, struct text field)
 {
     size_t n;
-    const struct compat_field *f = compat_fields(&n);
+    const struct compat_field *f = compat_fields(wire, &n);
 
     for (size_t i = 0; i < n && field.n; i++)
         if (f[i].name[0] == field.s[0] && text_is(field, f[i].name))
@@ -163,9 +176,10 @@ static void add_harmless(unsigned ok, struct buf *out)
 
 void compat_accepts(const struct compat_field *f, struct buf *out)
 {
-    bool refused = f->use[WIRE_CHAT] == USE_REFUSED ||
-                   f->use[WIRE_COMPLETION] == USE_REFUSED;
+    bool refused = false;
 
+    for (int w = 0; w < WIRE_COUNT; w++)
+        refused = refused || f->use[w] == USE_REFUSED;
     if (refused) {
         add_harmless(f->harmless, out);
         buf_printf(out, " (%s)", f->accepts);
@@ -246,7 +260,7 @@ enum st compat_check(enum compat_wire wire, const struct json *body,
                      struct err *e)
 {
     size_t n;
-    const struct compat_field *fields = compat_fields(&n);
+    const struct compat_field *fields = compat_fields(wire, &n);
 
     for (size_t i = 0; i < n; i++) {
         const struct compat_field *f = &fields[i];

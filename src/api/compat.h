@@ -1,18 +1,19 @@
 /*
- * api/compat.h - the request-field table: what each field of OpenAI's two
- * bodies means here.
+ * api/compat.h - the request-field tables: what each field of a body means
+ * here.
  *
- * The table is data: body.c checks requests with it, `penstock compat` prints
- * it, and a test pins it, so what is documented is what happens.
+ * They are data: the body parsers check requests with them, `penstock compat`
+ * prints them, and a test pins them, so what is documented is what happens.
  *
- *   honoured   does what OpenAI's reference says
- *   extension  not OpenAI's, and does what the row says
+ *   honoured   does what the reference of its API says
+ *   extension  not of that API, and does what the row says
  *   neutral    accepted; by its own definition it does not change an answer
  *   refused    400 naming the field, unless its value asks for nothing
  *
  * A field that is not in the table passes, at the top and within a field.
  * null always means absent.
- * Sources: settled.md, then spec tandem.md section 4.
+ * Sources: settled.md, then spec tandem.md section 4; for responses and
+ * messages the types that the official npm packages declare.
  */
 #ifndef API_COMPAT_H
 #define API_COMPAT_H
@@ -20,7 +21,12 @@
 #include "base/buf.h"
 #include "json/read.h"
 
-enum compat_wire { WIRE_CHAT, WIRE_COMPLETION, WIRE_COUNT };
+enum compat_wire {
+    WIRE_CHAT, WIRE_COMPLETION, /* share a table */
+    WIRE_RESPONSES,
+    WIRE_MESSAGES, /* and count_tokens */
+    WIRE_COUNT,
+};
 
 enum compat_use {
     USE_NONE, /* not a field of this body: passes like an unknown one */
@@ -63,13 +69,18 @@ struct compat_field {
 };
 
 /*
- * The rows in order, the order in which a body is checked. A field whose rule
- * differs between the two bodies has a row for each.
+ * The rows of a body's table in order, the order in which it is checked. A
+ * field whose rule differs between two bodies of one table has a row for each.
  */
-const struct compat_field *compat_fields(size_t *n);
+const struct compat_field *compat_fields(enum compat_wire wire, size_t *n);
+/* compat_fields.c, compat_responses.c, compat_messages.c */
+extern const struct compat_table {
+    const struct compat_field *f; /* [n] */
+    size_t n;
+} compat_openai, compat_responses, compat_messages;
 
-/* Is it a top-level field with a row? */
-bool compat_known(struct text field);
+/* Is it a top-level field with a row in this body's table? */
+bool compat_known(enum compat_wire wire, struct text field);
 
 /* The value at a row's name, dots followed; NULL: absent or null. */
 const struct json *compat_get(const struct json *body, const char *name);

@@ -1,27 +1,6 @@
-/* The table itself. Ranges: OpenAI's reference; spec tandem.md 3 and 4. */
-#include "api/compat.h"
+/* Chat and completions. Ranges: OpenAI's reference; spec tandem.md 3 and 4. */
+#include "api/compat_rows.h"
 
-#include <math.h>
-
-#define H USE_HONOURED
-#define X USE_EXTENSION
-#define N USE_NEUTRAL
-#define R USE_REFUSED
-
-#define OWN(text) 0, 0, 0, 0, NULL, 0, text
-#define IS(types) types, 0, 0, 0, NULL, 0, NULL
-#define INT(min, max) TYPE_INT, min, max, false, NULL, 0, NULL
-#define NUM(min, max) TYPE_NUM, min, max, false, NULL, 0, NULL
-#define ABOVE(min, max) TYPE_NUM, min, max, true, NULL, 0, NULL
-#define WORD(words) TYPE_WORD, 0, 0, 0, words, 0, NULL
-#define ANYTHING 0, 0, 0, 0, NULL, 0, NULL
-#define NOT(harmless, text) 0, 0, 0, 0, NULL, harmless, text
-
-#define EFFORT TYPE_WORD | TYPE_INT, 0, INT32_MAX, false, compat_efforts, 0, \
-               NULL
-/* Tokens of reasoning; 0 is no cap. */
-#define BUDGET INT(0, 2147483648.0)
-#define NO_CAP "no cap"
 #define INSTEAD "write it as regex, json or choice"
 
 const char *const compat_efforts[] = {
@@ -157,8 +136,6 @@ static const struct compat_field fields[] = {
     {"prediction", {N, 0}, ANYTHING, NULL},
 };
 
-const struct compat_field *compat_fields(size_t *n)
-{
-    *n = sizeof(fields) / sizeof(fields[0]);
-    return fields;
-}
+const struct compat_table compat_openai = {
+    fields, sizeof(fields) / sizeof(fields[0]),
+};

@@ -1,5 +1,5 @@
 /* The chat dialect: chat.completion and its chunks. */
-#include "api/emit.h"
+#include "api/emit_chunks.h"
 
 #include "chat/calls.h"
 
@@ -39,7 +39,7 @@ static void function(struct jw *w, const struct tool_call *call,
     jw_obj_end(w);
 }
 
-static void calls_delta(struct jw *w, const struct emit_call *news)
+static void calls_delta(struct jw *w, const struct chunk_call *news)
 {
     jw_key(w, "delta");
     jw_obj(w);
@@ -90,13 +90,21 @@ static void whole(struct jw *w, struct text reasoning, struct text content,
     jw_obj_end(w);
 }
 
-const struct emit emit_chat = {
+static const struct chunk_form form = {
     .object = "chat.completion",
     .chunk_object = "chat.completion.chunk",
     .role_first = true,
-    .logprobs = LOGPROBS_CHAT,
     .delta = delta,
     .role = role,
     .calls = calls_delta,
     .whole = whole,
+};
+
+const struct emit emit_chat = {
+    .logprobs = LOGPROBS_CHAT,
+    .form = &form,
+    .has_news = chunks_has_news,
+    .news = chunks_news,
+    .finish = chunks_finish,
+    .whole = chunks_whole,
 };

@@ -5,8 +5,11 @@ libp_api_a_SOURCES = \
 	src/api/body.c src/api/body.h src/api/body_int.h \
 	src/api/body_msgs.c src/api/body_history.c \
 	src/api/body_tools.c src/api/body_think.c src/api/body_shape.c \
+	src/api/body_items.c src/api/body_blocks.c \
 	src/api/body_prompt.c src/api/body_bias.c \
 	src/api/compat.c src/api/compat.h src/api/compat_fields.c \
+	src/api/compat_rows.h src/api/compat_responses.c \
+	src/api/compat_messages.c \
 	src/api/error.c src/api/error.h \
 	src/api/api.c src/api/context.h \
 	src/api/route.c src/api/route.h src/api/handlers.h \
@@ -15,7 +18,9 @@ libp_api_a_SOURCES = \
 	src/api/hold.c src/api/hold.h \
 	src/api/cors.c src/api/cors.h \
 	src/api/exchange.c src/api/run.c src/api/run.h \
-	src/api/chat.c src/api/prompts.c src/api/prompts.h \
+	src/api/generate.c src/api/wire.h \
+	src/api/chat.c src/api/responses.c src/api/messages.c \
+	src/api/prompts.c src/api/prompts.h \
 	src/api/guides.c src/api/guides.h \
 	src/api/callgram.c src/api/callgram.h \
 	src/api/calltext.c src/api/calltext.h \
@@ -26,7 +31,10 @@ libp_api_a_SOURCES = \
 	src/api/guide_grammar.c src/api/guide_grammar.h \
 	src/api/pump.c src/api/figures.c src/api/figures.h \
 	src/api/quota.c src/api/quota.h \
-	src/api/emit.c src/api/emit.h src/api/emit_chat.c src/api/emit_text.c \
+	src/api/emit.h src/api/emit_chunks.c src/api/emit_chunks.h \
+	src/api/emit_chat.c src/api/emit_text.c \
+	src/api/emit_responses.c src/api/emit_messages.c \
+	src/api/pieces.c src/api/pieces.h \
 	src/api/logprobs.c src/api/logprobs.h \
 	src/api/reason.c src/api/reason.h \
 	src/api/side.c src/api/side.h \

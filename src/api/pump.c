@@ -62,6 +62,11 @@ static void pass_on(struct run *r, struct choice *c)
                 reply_closed_reasoning(c->reply), &c->reasoning, &c->content);
     if (r->thought.failed || r->said.failed)
         c->content.failed = true;
+    if (r->emit->ordered)
+        pieces_note(&c->pieces, &c->reasoning, &c->content,
+                    choice_calls(c));
+    if (c->pieces.failed)
+        c->content.failed = true;
     buf_clear(&r->thought);
     buf_clear(&r->said);
 }
@@ -202,6 +207,8 @@ static void stream_head(struct exchange *x, struct buf *out)
     r->head_sent = true;
     x->status = 200;
     answer_head(x, out, 200, SSE_TYPE, -1, STREAM_HEAD);
+    if (r->emit->begin)
+        r->emit->begin(r, out);
 }
 
 /* The estimate was told some time ago: that much of it is over. */
@@ -309,11 +316,7 @@ static void stream_end(struct exchange *x, const struct err *e,
     figures_of(&f, x, now_us);
     stream_head(x, out);
     buf_clear(&x->body);
-    for (size_t i = 0; i < r->n_choices; i++)
-        emit_finish(r, i, r->usage == USAGE_IN_FINISH ? &f : NULL, e,
-                    &x->body);
-    if (r->usage == USAGE_OWN_CHUNK)
-        emit_usage(r, &f, &x->body);
+    r->emit->finish(r, &f, e, &x->body);
     committing(x, now_us);
 }
 
@@ -344,7 +347,7 @@ static enum x_pump answer_end(struct exchange *x, struct buf *out,
     quota_settle(x, now_us); /* the head tells what is left */
     figures_of(&f, x, now_us);
     buf_clear(&x->body);
-    emit_answer(r, &f, &x->body);
+    r->emit->whole(r, &f, &x->body);
     buf_putc(&x->body, '\n');
     if (x->body.failed) {
         fail(r, ST_LIMIT, TOO_LONG);
@@ -372,9 +375,10 @@ static enum x_pump generating(struct exchange *x, struct buf *out,
         return gone(x, now_us);
     if (r->stream) {
         for (size_t i = 0; i < r->n_choices; i++) {
-            if (emit_has_news(r, i))
-                stream_head(x, out);
-            emit_news(r, i, out);
+            if (!r->emit->has_news(r, i))
+                continue;
+            stream_head(x, out);
+            r->emit->news(r, i, out);
         }
         comment_line(x, out, now_us);
     }
@@ -403,8 +407,6 @@ static enum x_pump finishing(struct exchange *x, struct buf *out,
     if (!r->stream)
         buf_add(out, x->head.p, x->head.n);
     buf_add(out, x->body.p, x->body.n);
-    if (r->stream)
-        sse_done(out);
     if (x->body.failed)
         out->failed = true;
     return over(x, X_DONE);

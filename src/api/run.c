@@ -34,6 +34,7 @@ struct run *run_begin(struct exchange *x, const struct route *route)
     r->route = route;
     buf_init(&r->thought, BUF_ANSWER);
     buf_init(&r->said, BUF_ANSWER);
+    buf_init(&r->echo, BUF_ANSWER);
     ledger_row_init(row);
     api_new_id(x->api, route ? route->id_prefix : "req-", row->request_id);
     row->ts_ms = x->req.arrived_epoch_ms;
@@ -317,6 +318,7 @@ void run_drop_choices(struct run *r)
         job_unref(c->job);
         buf_release(&c->reasoning);
         buf_release(&c->content);
+        pieces_release(&c->pieces);
         free(c->sent);
     }
     free(r->choices);
@@ -351,6 +353,7 @@ void run_free(struct exchange *x)
     free(r->stops);
     buf_release(&r->thought);
     buf_release(&r->said);
+    buf_release(&r->echo);
     tools_free(r->tools);
     free(r);
     x->state = NULL;

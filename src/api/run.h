@@ -13,6 +13,7 @@
 #include "api/context.h"
 #include "api/emit.h"
 #include "api/exchange.h"
+#include "api/pieces.h"
 #include "api/quota.h"
 #include "api/reason.h"
 #include "api/route.h"
@@ -47,6 +48,8 @@ struct choice {
     struct reason reason;  /* between the reply and the two buffers */
     struct buf reasoning;  /* a stream: not sent yet; JSON: all of it */
     struct buf content;
+    struct pieces pieces;  /* of both, where emit.ordered */
+    struct told told;
     struct ring_view view;
     int32_t fed;           /* tokens taken from the ring */
     struct logprobs *logprobs; /* owned; NULL: not asked for */
@@ -91,6 +94,11 @@ struct run {
     struct buf thought, said;    /* what the newest id gave */
     struct tools *tools;         /* owned; NULL: none were offered */
     bool parallel_calls;
+    char skipped[SKIPPED_MAX]; /* types of tools that cannot be served, with
+                                * ", " between; "": none */
+    int64_t sequence;      /* of the next event, where events are counted */
+    struct buf echo;       /* what the answer repeats of the request: members
+                            * of a JSON object, written by wire.keep */
     struct text *stops;    /* [n_stops], one block with their bytes, owned */
     size_t n_stops;
     struct choice *choices; /* [n_choices], owned */

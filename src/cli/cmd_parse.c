@@ -1,6 +1,6 @@
 /* penstock parse: a reply as clients would see it, after any model ran. */
 #include "api/body.h"
-#include "api/emit.h"
+#include "api/emit_chunks.h"
 #include "chat/format.h"
 #include "chat/reply.h"
 #include "chat/textreply.h"
@@ -399,8 +399,8 @@ static void print_json(struct parse *p, struct buf *out)
     struct jw *w = jw_new(out);
 
     jw_obj(w);
-    emit_chat.whole(w, text_of(&p->reasoning), text_of(&p->content),
-                    calls_of(p));
+    emit_chat.form->whole(w, text_of(&p->reasoning), text_of(&p->content),
+                          calls_of(p));
     jw_kstr(w, "finish_reason", finish_of(p));
     jw_obj_end(w);
     if (!jw_end(w))

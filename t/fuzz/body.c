@@ -146,7 +146,7 @@ static void check_where(const struct err *e)
         BUG_ON((unsigned char)*s < 0x20 || (unsigned char)*s > 0x7e);
     BUG_ON(e->where[strspn(e->where, "abcdefghijklmnopqrstuvwxyz"
                                      "0123456789_.[]")]);
-    BUG_ON(n && !compat_known((struct text){e->where, n}));
+    BUG_ON(n && !compat_known(WIRE_CHAT, (struct text){e->where, n}));
 }
 
 static void check_error(const struct err *e)

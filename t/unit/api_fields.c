@@ -303,11 +303,11 @@ static void test_words(const struct compat_field *f, enum compat_wire w)
 static void test_table(void)
 {
     size_t n;
-    const struct compat_field *f = compat_fields(&n);
+    const struct compat_field *f = compat_fields(WIRE_CHAT, &n);
 
     ok(n >= 60, "sixty fields");
     for (size_t i = 0; i < n; i++)
-        for (int w = 0; w < WIRE_COUNT; w++) {
+        for (int w = 0; w <= WIRE_COMPLETION; w++) {
             bool used = f[i].use[w] == USE_HONOURED ||
                         f[i].use[w] == USE_EXTENSION;
 
@@ -325,7 +325,7 @@ static void test_table(void)
 static void test_parents(void)
 {
     size_t n;
-    const struct compat_field *f = compat_fields(&n);
+    const struct compat_field *f = compat_fields(WIRE_CHAT, &n);
 
     for (size_t i = 0; i < n; i++) {
         const char *dot = strrchr(f[i].name, '.');

@@ -1,4 +1,5 @@
-#include "api/emit.h"
+/* Chunks, as chat and completions have them. */
+#include "api/emit_chunks.h"
 
 #include "api/error.h"
 #include "api/figures.h"
@@ -26,7 +27,7 @@ static struct jw *open_chunk(const struct run *r, struct buf *out)
     struct jw *w;
 
     sse_begin(out);
-    w = open_object(r, r->emit->chunk_object, out);
+    w = open_object(r, r->emit->form->chunk_object, out);
     jw_key(w, "choices");
     jw_arr(w);
     return w;
@@ -77,7 +78,7 @@ static void emit_delta(const struct run *r, size_t i, struct text reasoning,
 {
     struct jw *w = open_choice(r, i, out);
 
-    r->emit->delta(w, reasoning, content);
+    r->emit->form->delta(w, reasoning, content);
     end_choice(w, NULL, content.n ? r->choices[i].logprobs : NULL);
     close_chunk(r, w, false, out);
 }
@@ -87,11 +88,11 @@ static void emit_role(const struct run *r, size_t i, struct buf *out)
     struct choice *c = &r->choices[i];
     struct jw *w;
 
-    if (c->role_sent || !r->emit->role_first)
+    if (c->role_sent || !r->emit->form->role_first)
         return;
     c->role_sent = true;
     w = open_choice(r, i, out);
-    r->emit->role(w);
+    r->emit->form->role(w);
     end_choice(w, NULL, NULL);
     close_chunk(r, w, false, out);
 }
@@ -99,11 +100,11 @@ static void emit_role(const struct run *r, size_t i, struct buf *out)
 /* --- calls --------------------------------------------------------------- */
 
 static void emit_call(const struct run *r, size_t i,
-                      const struct emit_call *news, struct buf *out)
+                      const struct chunk_call *news, struct buf *out)
 {
     struct jw *w = open_choice(r, i, out);
 
-    r->emit->calls(w, news);
+    r->emit->form->calls(w, news);
     end_choice(w, NULL, r->choices[i].logprobs);
     close_chunk(r, w, false, out);
 }
@@ -127,7 +128,7 @@ static size_t fresh_args(const struct tool_call *call, size_t sent)
 
 static bool has_call_news(const struct run *r, const struct choice *c)
 {
-    const struct calls *calls = r->emit->calls ? choice_calls(c) : NULL;
+    const struct calls *calls = r->emit->form->calls ? choice_calls(c) : NULL;
 
     for (size_t k = 0; calls && k < calls->n; k++)
         if (is_told(c, calls, k) &&
@@ -146,7 +147,7 @@ static void emit_calls(const struct run *r, size_t i, struct buf *out)
         c->sent = mem_array(struct call_sent, CALLS_MAX);
     for (size_t k = 0; k < calls->n; k++) {
         struct call_sent *s = &c->sent[k];
-        struct emit_call news = {.call = calls->p[k]};
+        struct chunk_call news = {.call = calls->p[k]};
         size_t n;
 
         if (!is_told(c, calls, k))
@@ -168,19 +169,19 @@ static void emit_calls(const struct run *r, size_t i, struct buf *out)
     }
 }
 
-bool emit_has_news(const struct run *r, size_t i)
+bool chunks_has_news(const struct run *r, size_t i)
 {
     const struct choice *c = &r->choices[i];
 
     return c->reasoning.n || c->content.n || has_call_news(r, c);
 }
 
-void emit_news(const struct run *r, size_t i, struct buf *out)
+void chunks_news(struct run *r, size_t i, struct buf *out)
 {
     struct choice *c = &r->choices[i];
     const struct text none = {"", 0};
 
-    if (!emit_has_news(r, i))
+    if (!chunks_has_news(r, i))
         return;
     emit_role(r, i, out);
     if (c->reasoning.n)
@@ -201,13 +202,13 @@ static void emit_error(const struct run *r, const struct err *e,
     struct jw *w;
 
     sse_begin(out);
-    w = open_object(r, r->emit->chunk_object, out);
+    w = open_object(r, r->emit->form->chunk_object, out);
     api_error_member(w, e);
     close_chunk(r, w, false, out);
 }
 
-void emit_finish(const struct run *r, size_t i, const struct figures *f,
-                 const struct err *e, struct buf *out)
+static void emit_last(const struct run *r, size_t i, const struct figures *f,
+                      const struct err *e, struct buf *out)
 {
     const struct text none = {"", 0};
     struct jw *w;
@@ -216,7 +217,7 @@ void emit_finish(const struct run *r, size_t i, const struct figures *f,
     if (e)
         emit_error(r, e, out);
     w = open_choice(r, i, out);
-    r->emit->delta(w, none, none);
+    r->emit->form->delta(w, none, none);
     end_choice(w, e ? "error" : finish_of(&r->choices[i]),
                r->choices[i].logprobs);
     if (f) {
@@ -228,7 +229,8 @@ void emit_finish(const struct run *r, size_t i, const struct figures *f,
     close_chunk(r, w, f != NULL, out);
 }
 
-void emit_usage(const struct run *r, const struct figures *f, struct buf *out)
+static void emit_usage(const struct run *r, const struct figures *f,
+                       struct buf *out)
 {
     struct jw *w = open_chunk(r, out);
 
@@ -238,10 +240,19 @@ void emit_usage(const struct run *r, const struct figures *f, struct buf *out)
     close_chunk(r, w, true, out);
 }
 
-void emit_answer(const struct run *r, const struct figures *f,
-                 struct buf *out)
+void chunks_finish(struct run *r, const struct figures *f,
+                   const struct err *e, struct buf *out)
 {
-    struct jw *w = open_object(r, r->emit->object, out);
+    for (size_t i = 0; i < r->n_choices; i++)
+        emit_last(r, i, r->usage == USAGE_IN_FINISH ? f : NULL, e, out);
+    if (r->usage == USAGE_OWN_CHUNK)
+        emit_usage(r, f, out);
+    sse_done(out);
+}
+
+void chunks_whole(struct run *r, const struct figures *f, struct buf *out)
+{
+    struct jw *w = open_object(r, r->emit->form->object, out);
 
     figures_usage(w, f);
     jw_key(w, "choices");
@@ -257,7 +268,7 @@ void emit_answer(const struct run *r, const struct figures *f,
             logprobs_write(c->logprobs, w);
         else
             jw_null(w);
-        r->emit->whole(w, buf_text(&c->reasoning), buf_text(&c->content),
+        r->emit->form->whole(w, buf_text(&c->reasoning), buf_text(&c->content),
                        choice_calls(c));
         jw_obj_end(w);
     }

@@ -1,0 +1,11 @@
+/* The body of POST /v1/messages. */
+#include "api/body_int.h"
+
+enum st body_parse_blocks(struct body *out, struct arena *a, struct text json,
+                          struct err *e)
+{
+    struct body_parse p;
+    enum st st = body_open(&p, out, a, WIRE_MESSAGES, json, e);
+
+    return st ? st : err_set(e, ST_NOT_FOUND, "", "there is no such route");
+}

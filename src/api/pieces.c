@@ -1,0 +1,60 @@
+#include "api/pieces.h"
+
+static struct piece *add(struct pieces *p, enum piece_kind kind)
+{
+    if (p->n == p->cap) {
+        size_t cap = p->cap ? 2 * p->cap : 4, bytes;
+        struct piece *more = NULL;
+
+        if (mem_mul(&bytes, cap, sizeof(*more)))
+            more = realloc(p->p, bytes);
+        if (!more) {
+            p->failed = true;
+            return NULL;
+        }
+        p->p = more;
+        p->cap = cap;
+    }
+    p->p[p->n] = (struct piece){.kind = kind};
+    return &p->p[p->n++];
+}
+
+/* Bytes *seen to n of one of the two texts are new. */
+static void grow(struct pieces *p, enum piece_kind kind, size_t *seen,
+                 size_t n)
+{
+    struct piece *last = p->n ? &p->p[p->n - 1] : NULL;
+
+    if (n == *seen)
+        return;
+    if (!last || last->kind != kind) {
+        last = add(p, kind);
+        if (!last)
+            return;
+        last->from = *seen;
+    }
+    last->to = n;
+    *seen = n;
+}
+
+void pieces_note(struct pieces *p, const struct buf *reasoning,
+                 const struct buf *content, const struct calls *calls)
+{
+    grow(p, PIECE_REASONING, &p->reasoning, reasoning->n);
+    grow(p, PIECE_TEXT, &p->content, content->n);
+    for (; calls && p->calls < calls->n && !p->failed; p->calls++) {
+        struct piece *one;
+
+        if (calls->p[p->calls]->dropped)
+            continue;
+        one = add(p, PIECE_CALL);
+        if (one)
+            one->call = p->calls;
+    }
+}
+
+void pieces_release(struct pieces *p)
+{
+    free(p->p);
+    *p = (struct pieces){0};
+}

@@ -1,0 +1,49 @@
+/*
+ * api/pieces.h - the answer of one choice as a list of pieces in the order in
+ * which the model wrote them (internal to api).
+ *
+ * A piece is reasoning, text, or one call; neighbours differ, but for calls. A
+ * new one begins with the first byte of another kind, or where a call was
+ * found. Noted after every id, so that the list does not depend on how often
+ * anybody looks. For dialects whose answers are lists (emit.ordered).
+ */
+#ifndef API_PIECES_H
+#define API_PIECES_H
+
+#include "base/buf.h"
+#include "chat/calls.h"
+
+enum piece_kind { PIECE_REASONING, PIECE_TEXT, PIECE_CALL };
+
+struct piece {
+    enum piece_kind kind;
+    size_t from, to; /* bytes of the choice's reasoning or content; the last
+                      * piece may grow */
+    size_t call;     /* PIECE_CALL: index into the reply's calls */
+};
+
+struct pieces {
+    struct piece *p; /* [n] owned */
+    size_t n, cap;
+    size_t reasoning, content, calls; /* noted so far */
+    bool failed;     /* sticks: out of memory */
+};
+
+/* How much of the list a stream has told; all zero at first. */
+struct told {
+    size_t piece;    /* those before it are closed on the wire */
+    bool open;       /* this one was begun */
+    size_t bytes;    /* of this one's text or arguments */
+    int32_t index;   /* on the wire: pieces begun before this one */
+};
+
+/*
+ * What one more id gave: reasoning stands before text, text before calls.
+ * Dropped calls are no pieces. `calls` may be NULL.
+ *   p          {0} at first; its own counts say what is new
+ */
+void pieces_note(struct pieces *p, const struct buf *reasoning,
+                 const struct buf *content, const struct calls *calls);
+void pieces_release(struct pieces *p);
+
+#endif
