@@ -50,7 +50,7 @@ static enum st take_max_tokens(struct body_parse *p)
     return ST_OK;
 }
 
-static void take_sampling(struct body_parse *p)
+void body_sampling(struct body_parse *p)
 {
     struct sampling *s = &p->out->sampling;
     int64_t top_k = body_int(p, "top_k", 0);
@@ -119,9 +119,9 @@ static enum st add_stop(struct body_parse *p, struct text *list,
     return ST_OK;
 }
 
-static enum st take_stops(struct body_parse *p)
+enum st body_stops(struct body_parse *p, const char *field)
 {
-    const struct json *v = body_get(p->root, "stop");
+    const struct json *v = body_get(p->root, field);
     struct text *list;
     enum st st = ST_OK;
     size_t i = 0;
@@ -129,11 +129,11 @@ static enum st take_stops(struct body_parse *p)
     if (!v)
         return ST_OK;
     if (v->type != JSON_STR && v->type != JSON_ARR)
-        return err_set(p->e, ST_INVALID, "stop",
+        return err_set(p->e, ST_INVALID, field,
                        "must be a string or a list of strings, not %s",
                        json_type_name(v));
     if (v->type == JSON_ARR && v->n > STOPS_MAX)
-        return err_set(p->e, ST_INVALID, "stop",
+        return err_set(p->e, ST_INVALID, field,
                        "has %zu strings; at most %d are accepted", v->n,
                        STOPS_MAX);
     list = arena_array(p->a, STOPS_MAX, sizeof(*list));
@@ -141,11 +141,11 @@ static enum st take_stops(struct body_parse *p)
         return body_full(p->e);
     p->out->stops = list;
     if (v->type == JSON_STR)
-        return add_stop(p, list, v, "stop");
+        return add_stop(p, list, v, field);
     for (const struct json *c = v->child; c && !st; c = c->next, i++) {
         char where[32];
 
-        snprintf(where, sizeof(where), "stop[%zu]", i);
+        snprintf(where, sizeof(where), "%s[%zu]", field, i);
         st = add_stop(p, list, c, where);
     }
     return st;
@@ -223,10 +223,10 @@ static enum st take_fields(struct body_parse *p, enum compat_wire wire)
     if (!st)
         st = take_max_tokens(p);
     if (!st)
-        st = take_stops(p);
+        st = body_stops(p, "stop");
     if (st)
         return st;
-    take_sampling(p);
+    body_sampling(p);
     if (chat)
         body_think(p);
     st = take_ngram(p);
@@ -280,6 +280,7 @@ enum st body_open(struct body_parse *p, struct body *out, struct arena *a,
                                           "not %s",
                        json_type_name(p->root));
     p->root = known_fields(a, wire, p->root);
+    out->root = p->root;
     return p->root ? ST_OK : body_full(e);
 }
 

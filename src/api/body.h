@@ -88,7 +88,12 @@ struct body { /* everything in the arena */
     size_t n_offered;
     bool strict_calls;              /* the model may call or not, and all of
                                      * them are strict functions */
-    bool strict;                    /* of response_format.json_schema */
+    const char *form_field;         /* what asked for chat.form; static; NULL:
+                                     * response_format */
+    const char *schema_field;       /* FORM_JSON_SCHEMA: where it is; static;
+                                     * NULL: response_format.json_schema.schema
+                                     */
+    bool strict;                    /* of the schema's form */
     struct text schema_name;        /* n = 0: none was sent */
     enum structured structured;     /* with chat.form FORM_TEXT only */
     const struct text *choice;      /* [n_choice] STRUCTURED_CHOICE: the answer
@@ -106,10 +111,45 @@ struct body { /* everything in the arena */
     size_t n_bias;
     char skipped[SKIPPED_MAX];      /* types of tools that were left out, see
                                      * body_int.h; "": none */
+    char image[96];                 /* the field of the first image part; "":
+                                     * there is none */
+    const char *list;               /* what the caller calls chat.messages,
+                                     * where theirs differ from them: errors
+                                     * of the chat format end at list[i];
+                                     * static; NULL: messages, as they are */
     int32_t no_repeat_ngram;        /* 0: off; 2..64 */
     bool logprobs;                  /* asked, also with no alternatives */
     int32_t top_logprobs;           /* alternatives to tell; 0..20, of a
                                      * completion 0..5 */
+    const struct json *root;        /* the body's object, of the members that
+                                     * its table has: for answers that repeat
+                                     * some */
+
+    /* of /v1/responses alone */
+    struct text previous;           /* previous_response_id; n = 0: none */
+    enum { STORE_DEFAULT, STORE_YES, STORE_NO } store;
+    const struct json *input;       /* a list: the items of this request, a
+                                     * string as the message that it stands
+                                     * for, references resolved; neither the
+                                     * instructions nor what came before */
+    bool sealed;                    /* reasoning items carry a seal (seal.h) */
+};
+
+/*
+ * What was stored of earlier answers, as items like those of `input`. NULL for
+ * one of them: nothing is stored here.
+ * Errors: ST_NOT_FOUND for what is unknown, foreign or expired; others as they
+ * are.
+ */
+struct body_past {
+    void *arg;
+    /* All that a response continues and its own output: a list, oldest
+     * first. */
+    enum st (*chain)(void *arg, struct arena *a, struct text id,
+                     const struct json **items, struct err *e);
+    /* One item of an earlier answer. */
+    enum st (*item)(void *arg, struct arena *a, struct text id,
+                    const struct json **item, struct err *e);
 };
 
 /*
@@ -121,8 +161,11 @@ enum st body_parse_chat(struct body *out, struct arena *a, struct text json,
                         struct err *e) MUST_CHECK;
 enum st body_parse_completion(struct body *out, struct arena *a,
                               struct text json, struct err *e) MUST_CHECK;
+/* /v1/responses; `past` NULL: nothing is stored here, and who asks for it
+ * gets ST_INVALID. */
 enum st body_parse_items(struct body *out, struct arena *a, struct text json,
-                         struct err *e) MUST_CHECK; /* /v1/responses */
+                         const struct body_past *past, struct err *e)
+    MUST_CHECK;
 enum st body_parse_blocks(struct body *out, struct arena *a,
                           struct text json, struct err *e) MUST_CHECK;
                                                   /* /v1/messages */

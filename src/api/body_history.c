@@ -14,9 +14,8 @@ static enum st bad_call(struct body_parse *p, size_t i, size_t j,
     return body_bad_msg(p, i, where, text);
 }
 
-/* OpenAI's way is a string that holds JSON; what a model wrote need not. */
-static void take_string(struct body_parse *p, struct text s,
-                        struct chat_call *out)
+void body_arguments(struct body_parse *p, struct text s,
+                    struct chat_call *out)
 {
     const struct json *v;
 
@@ -44,7 +43,7 @@ static enum st take_function(struct body_parse *p, const struct json *f,
     if (args->type == JSON_OBJ)
         out->args = args;
     else if (args->type == JSON_STR)
-        take_string(p, args->str, out);
+        body_arguments(p, args->str, out);
     else
         return bad_call(p, i, j, ".function.arguments",
                         "must be a string or an object");

@@ -34,6 +34,50 @@ enum st body_full(struct err *e);
 enum st body_bad_msg(struct body_parse *p, size_t i, const char *field,
                      const char *text);
 
+/*
+ * body_tree.c: JSON in the arena, member by member. `failed` sticks; look at
+ * it once at the end.
+ */
+struct body_tree {
+    struct json *v;     /* an object or a list; NULL when failed */
+    struct json **link; /* where the next child goes */
+    bool failed;
+};
+
+void body_tree(struct body_parse *p, struct body_tree *t, enum json_type type);
+/* A copy of v, its children shared; NULL: nothing is put. `key` is a literal;
+ * NULL in a list. */
+void body_put(struct body_parse *p, struct body_tree *t, const char *key,
+              const struct json *v);
+void body_put_text(struct body_parse *p, struct body_tree *t, const char *key,
+                   struct text text);
+void body_put_word(struct body_parse *p, struct body_tree *t, const char *key,
+                   const char *word); /* a literal */
+
+/* body.c: the fields that go by one name everywhere, where the table of the
+ * wire has them; compat_check has been there. */
+void body_sampling(struct body_parse *p);
+/* Stop strings: a string or a list of them, at p->root's `field`. */
+enum st body_stops(struct body_parse *p, const char *field) MUST_CHECK;
+/* body_msgs.c: list[0..n) becomes out->chat's: leading system messages are
+ * merged, and somebody must have asked something (else ST_INVALID at `field`).
+ * Where a system message may stand, the chat format knows. */
+enum st body_list(struct body_parse *p, struct chat_msg *list, size_t n,
+                  const char *field) MUST_CHECK;
+/* There is an image part, whose type is at `where`: until vision exists, that
+ * is refused (api/prompts.c). */
+void body_image(struct body_parse *p, const char *where);
+/* body_history.c: arguments that are a string. OpenAI's way is one that holds
+ * JSON; what a model wrote need not. */
+void body_arguments(struct body_parse *p, struct text s,
+                    struct chat_call *out);
+/* body_shape.c: FORM_JSON_SCHEMA. The values' types are checked, or NULL where
+ * absent; `where` is the schema's field. The caller sets form_field and
+ * schema_field. */
+enum st body_schema_form(struct body_parse *p, const struct json *schema,
+                         const struct json *name, const struct json *strict,
+                         const char *where) MUST_CHECK;
+
 /* body_msgs.c: `messages` into out->chat. */
 enum st body_messages(struct body_parse *p) MUST_CHECK;
 /* body_history.c: what only assistant and tool messages carry. */
@@ -46,6 +90,25 @@ enum st body_tool_list(struct body_parse *p, const struct json *list,
                        const char *where) MUST_CHECK;
 /* body_tools.c: tools, tool_choice, parallel_tool_calls. */
 enum st body_tools(struct body_parse *p) MUST_CHECK;
+/*
+ * body_tools.c, for bodies that write functions another way, one after the
+ * other: tools[i] is the object `item` with the members name, description,
+ * strict and `params` (a literal: the schema's key). Others are left out.
+ * p->tools gets it in chat's shape. Errors name tools[i].<member>.
+ */
+enum st body_function(struct body_parse *p, const struct json *item, size_t i,
+                      const char *params) MUST_CHECK;
+/* Behind the last one: they are chat.tools. */
+enum st body_functions_end(struct body_parse *p) MUST_CHECK;
+/* body_tools.c: how the tools read so far may be chosen, and which are
+ * offered; for every body, once. `name`: TOOLS_NAMED. Errors are at
+ * tool_choice. */
+enum st body_choice(struct body_parse *p, enum tool_choice kind,
+                    struct text name) MUST_CHECK;
+/* body_tools.c: a tool or item of this type is left out: out->skipped. What
+ * is no plain word of at most 64 bytes is called `other`; each once, as many
+ * as there is room for. */
+void body_skip(struct body_parse *p, struct text type);
 /* ST_INVALID at `where` when a schema nests more than SCHEMA_NESTING_MAX
  * levels below its root. */
 enum st body_schema_levels(struct body_parse *p, const struct json *schema,

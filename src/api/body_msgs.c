@@ -43,12 +43,21 @@ static enum st take_role(struct body_parse *p, const struct json *m, size_t i,
 
 /* --- content ------------------------------------------------------------- */
 
+void body_image(struct body_parse *p, const char *where)
+{
+    if (!p->out->image[0])
+        snprintf(p->out->image, sizeof(p->out->image), "%s", where);
+}
+
 static enum st take_image(struct body_parse *p, const struct json *part,
                           size_t i, size_t j)
 {
     const struct json *image = json_get(part, "image_url");
     const struct json *url = json_get(image, "url");
+    char where[64];
 
+    snprintf(where, sizeof(where), "messages[%zu].content[%zu].type", i, j);
+    body_image(p, where);
     if (image && image->type == JSON_STR)
         return ST_OK; /* the url itself: some clients send that */
     if (!image || image->type != JSON_OBJ)
@@ -258,9 +267,8 @@ static size_t leading(const struct chat_msg *list, size_t n)
     return lead;
 }
 
-/* Somebody must have asked something. Where a system message may stand, the
- * chat format knows. */
-static enum st take_list(struct body_parse *p, struct chat_msg *list, size_t n)
+enum st body_list(struct body_parse *p, struct chat_msg *list, size_t n,
+                  const char *field)
 {
     size_t lead = leading(list, n);
     bool user = false;
@@ -269,8 +277,7 @@ static enum st take_list(struct body_parse *p, struct chat_msg *list, size_t n)
     for (size_t i = 0; i < n; i++)
         user = user || list[i].role == ROLE_USER;
     if (!user)
-        return err_set(p->e, ST_INVALID, "messages",
-                       "must hold a user message");
+        return err_set(p->e, ST_INVALID, field, "must hold a user message");
     if (lead > 1) {
         st = merge_system(p, list, lead);
         list += lead - 1;
@@ -303,5 +310,5 @@ enum st body_messages(struct body_parse *p)
         if (st)
             return st;
     }
-    return take_list(p, list, v->n);
+    return body_list(p, list, v->n, "messages");
 }

@@ -3,26 +3,32 @@
 
 #include "api/compat.h"
 
+enum st body_schema_form(struct body_parse *p, const struct json *schema,
+                         const struct json *name, const struct json *strict,
+                         const char *where)
+{
+    if (!schema)
+        return err_set(p->e, ST_INVALID, where,
+                       "must be an object, a JSON schema");
+    p->out->chat.form = FORM_JSON_SCHEMA;
+    p->out->chat.schema = schema;
+    p->out->schema_name = name ? name->str : (struct text){"", 0};
+    p->out->strict = strict && strict->boolean;
+    return body_schema_levels(p, schema, where);
+}
+
 static enum st take_schema(struct body_parse *p)
 {
     static const char where[] = "response_format.json_schema";
     static const char deep[] = "response_format.json_schema.schema";
     const struct json *schema = compat_get(p->root, deep);
-    const struct json *name, *strict;
 
     if (!compat_get(p->root, where))
         return err_set(p->e, ST_INVALID, where,
                        "must be an object with a schema");
-    if (!schema)
-        return err_set(p->e, ST_INVALID, deep,
-                       "must be an object, a JSON schema");
-    p->out->chat.form = FORM_JSON_SCHEMA;
-    p->out->chat.schema = schema;
-    name = compat_get(p->root, "response_format.json_schema.name");
-    strict = compat_get(p->root, "response_format.json_schema.strict");
-    p->out->schema_name = name ? name->str : (struct text){"", 0};
-    p->out->strict = strict && strict->boolean;
-    return body_schema_levels(p, schema, deep);
+    return body_schema_form(
+        p, schema, compat_get(p->root, "response_format.json_schema.name"),
+        compat_get(p->root, "response_format.json_schema.strict"), deep);
 }
 
 enum st body_format(struct body_parse *p)

@@ -68,11 +68,11 @@ enum st body_schema_levels(struct body_parse *p, const struct json *schema,
 /* --- tools --------------------------------------------------------------- */
 
 static enum st bad_tool(struct body_parse *p, const char *where, size_t i,
-                        const char *field, const char *text)
+                        const char *in, const char *field, const char *text)
 {
-    char full[128];
+    char full[160];
 
-    snprintf(full, sizeof(full), "%s[%zu]%s", where, i, field);
+    snprintf(full, sizeof(full), "%s[%zu]%s%s", where, i, in, field);
     return err_set(p->e, ST_INVALID, full, "%s", text);
 }
 
@@ -109,41 +109,92 @@ static enum st check_strict(struct body_parse *p, const struct chat_tool *t,
     return st;
 }
 
+/* How a dialect writes a function. */
+struct tool_form {
+    const char *in;     /* where in the item: ".function", or "" */
+    const char *params; /* what its schema is called */
+};
+
+/* The members of function f that count. */
+static enum st take_function(struct body_parse *p, const struct json *f,
+                             const char *where, size_t i,
+                             const struct tool_form *form,
+                             struct chat_tool *out)
+{
+    const struct json *text = body_get(f, "description");
+    const struct json *params = body_get(f, form->params);
+    const struct json *strict = body_get(f, "strict");
+    const char *wrong = bad_name(body_get(f, "name"));
+    char full[96];
+    enum st st;
+
+    if (wrong)
+        return bad_tool(p, where, i, form->in, ".name", wrong);
+    if (text && text->type != JSON_STR)
+        return bad_tool(p, where, i, form->in, ".description",
+                        "must be a string");
+    snprintf(full, sizeof(full), ".%s", form->params);
+    if (params && params->type != JSON_OBJ)
+        return bad_tool(p, where, i, form->in, full,
+                        "must be an object, a JSON schema");
+    if (strict && strict->type != JSON_BOOL)
+        return bad_tool(p, where, i, form->in, ".strict",
+                        "must be true or false");
+    out->name = json_get(f, "name")->str;
+    out->function = f;
+    out->params = params;
+    snprintf(full, sizeof(full), "%s[%zu]%s.%s", where, i, form->in,
+             form->params);
+    st = params ? body_schema_levels(p, params, full) : ST_OK;
+    return st ? st : check_strict(p, out, full);
+}
+
 static enum st take_tool(struct body_parse *p, const struct json *item,
-                         const char *where, size_t i, struct chat_tool *out)
+                         const char *where, size_t i,
+                         const struct tool_form *form, struct chat_tool *out)
 {
     const struct json *type = body_get(item, "type");
     const struct json *f = body_get(item, "function");
-    const struct json *text = body_get(f, "description");
-    const struct json *params = body_get(f, "parameters");
-    const struct json *strict = body_get(f, "strict");
-    const char *wrong;
-    char full[128];
-    enum st st;
 
     if (item->type != JSON_OBJ)
-        return bad_tool(p, where, i, "", "must be an object");
+        return bad_tool(p, where, i, "", "", "must be an object");
     if (type && !json_is(type, "function"))
-        return bad_tool(p, where, i, ".type", "must be function");
+        return bad_tool(p, where, i, "", ".type", "must be function");
     if (!f || f->type != JSON_OBJ)
-        return bad_tool(p, where, i, ".function",
+        return bad_tool(p, where, i, "", ".function",
                         "must be an object with a name");
-    wrong = bad_name(body_get(f, "name"));
-    if (wrong)
-        return bad_tool(p, where, i, ".function.name", wrong);
-    if (text && text->type != JSON_STR)
-        return bad_tool(p, where, i, ".function.description",
-                        "must be a string");
-    if (params && params->type != JSON_OBJ)
-        return bad_tool(p, where, i, ".function.parameters",
-                        "must be an object, a JSON schema");
-    if (strict && strict->type != JSON_BOOL)
-        return bad_tool(p, where, i, ".function.strict",
-                        "must be true or false");
-    *out = (struct chat_tool){json_get(f, "name")->str, item, f, params};
-    snprintf(full, sizeof(full), "%s[%zu].function.parameters", where, i);
-    st = params ? body_schema_levels(p, params, full) : ST_OK;
-    return st ? st : check_strict(p, out, full);
+    out->item = item;
+    return take_function(p, f, where, i, form, out);
+}
+
+/* Room for one more; NULL: p->e is set. */
+static struct chat_tool *next_tool(struct body_parse *p, const char *where)
+{
+    if (!p->tools)
+        p->tools = arena_array(p->a, TOOLS_MAX, sizeof(*p->tools));
+    if (!p->tools) {
+        body_full(p->e);
+        return NULL;
+    }
+    if (p->n_tools == TOOLS_MAX) {
+        err_set(p->e, ST_INVALID, where, "more than %d tools in a request",
+                TOOLS_MAX);
+        return NULL;
+    }
+    return &p->tools[p->n_tools];
+}
+
+/* The tool behind the last one is read: it counts, unless one of its list,
+ * which began at `first`, has its name. */
+static enum st add_tool(struct body_parse *p, size_t first, const char *where,
+                        size_t i, const struct tool_form *form)
+{
+    for (size_t k = first; k < p->n_tools; k++)
+        if (text_same(p->tools[k].name, p->tools[p->n_tools].name))
+            return bad_tool(p, where, i, form->in, ".name",
+                            "another tool has this name");
+    p->n_tools++;
+    return ST_OK;
 }
 
 /* All tools of the request together, as compact JSON. */
@@ -168,8 +219,8 @@ static enum st check_size(struct body_parse *p, const struct json *list,
 enum st body_tool_list(struct body_parse *p, const struct json *list,
                        const char *where)
 {
+    static const struct tool_form form = {".function", "parameters"};
     size_t first = p->n_tools, i = 0;
-    enum st st;
 
     if (list->type != JSON_ARR)
         return err_set(p->e, ST_INVALID, where, "must be a list, not %s",
@@ -177,73 +228,130 @@ enum st body_tool_list(struct body_parse *p, const struct json *list,
     if (list->n > TOOLS_MAX - p->n_tools)
         return err_set(p->e, ST_INVALID, where,
                        "more than %d tools in a request", TOOLS_MAX);
-    if (!list->n)
-        return ST_OK;
-    if (!p->tools)
-        p->tools = arena_array(p->a, TOOLS_MAX, sizeof(*p->tools));
-    if (!p->tools)
-        return body_full(p->e);
     for (const struct json *c = list->child; c; c = c->next, i++) {
-        struct chat_tool *t = &p->tools[p->n_tools];
+        struct chat_tool *t = next_tool(p, where);
+        enum st st = t ? take_tool(p, c, where, i, &form, t) : p->e->st;
 
-        st = take_tool(p, c, where, i, t);
+        if (!st)
+            st = add_tool(p, first, where, i, &form);
         if (st)
             return st;
-        for (size_t k = first; k < p->n_tools; k++)
-            if (text_same(p->tools[k].name, t->name))
-                return bad_tool(p, where, i, ".function.name",
-                                "another tool has this name");
-        p->n_tools++;
     }
-    return check_size(p, list, where);
+    return list->n ? check_size(p, list, where) : ST_OK;
+}
+
+/* f in the shape of chat's items. */
+static enum st chat_shape(struct body_parse *p, const char *params,
+                          struct chat_tool *t)
+{
+    static const char *const same[] = {"name", "description"};
+    struct body_tree item, f;
+
+    body_tree(p, &f, JSON_OBJ);
+    for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+        body_put(p, &f, same[i], body_get(t->function, same[i]));
+    body_put(p, &f, "parameters", body_get(t->function, params));
+    body_put(p, &f, "strict", body_get(t->function, "strict"));
+    body_tree(p, &item, JSON_OBJ);
+    body_put_word(p, &item, "type", "function");
+    body_put(p, &item, "function", f.v);
+    if (f.failed || item.failed)
+        return body_full(p->e);
+    t->item = item.v;
+    t->function = json_get(item.v, "function");
+    return ST_OK;
+}
+
+enum st body_function(struct body_parse *p, const struct json *item, size_t i,
+                      const char *params)
+{
+    const struct tool_form form = {"", params};
+    struct chat_tool *t = next_tool(p, "tools");
+    enum st st;
+
+    if (!t)
+        return p->e->st;
+    st = take_function(p, item, "tools", i, &form, t);
+    if (!st)
+        st = chat_shape(p, params, t);
+    return st ? st : add_tool(p, 0, "tools", i, &form);
+}
+
+enum st body_functions_end(struct body_parse *p)
+{
+    struct chat_req *r = &p->out->chat;
+    struct body_tree list;
+
+    if (!p->n_tools)
+        return ST_OK;
+    body_tree(p, &list, JSON_ARR);
+    for (size_t i = 0; i < p->n_tools; i++)
+        body_put(p, &list, NULL, p->tools[i].item);
+    if (list.failed)
+        return body_full(p->e);
+    r->tools = list.v;
+    r->tool_list = p->tools;
+    r->n_tools = p->n_tools;
+    return check_size(p, list.v, "tools");
+}
+
+/* --- what cannot be served ------------------------------------------------ */
+
+#define SKIPPED_WORD_MAX 64
+
+static bool plain_word(struct text w)
+{
+    for (size_t i = 0; i < w.n; i++) {
+        char c = w.s[i];
+
+        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') &&
+            !(c >= '0' && c <= '9') && c != '_' && c != '.' && c != '-')
+            return false;
+    }
+    return w.n && w.n <= SKIPPED_WORD_MAX;
+}
+
+static bool is_skipped(const char *list, struct text w)
+{
+    for (;;) {
+        size_t n = strcspn(list, ",");
+
+        if (n == w.n && !memcmp(list, w.s, n))
+            return true;
+        if (!list[n])
+            return false;
+        list += n + 2;
+    }
+}
+
+void body_skip(struct body_parse *p, struct text type)
+{
+    char *list = p->out->skipped;
+    size_t n = strlen(list);
+
+    if (!plain_word(type))
+        type = (struct text){"other", 5};
+    if (is_skipped(list, type) || type.n + 2 >= SKIPPED_MAX - n)
+        return;
+    snprintf(list + n, SKIPPED_MAX - n, "%s%.*s", n ? ", " : "", (int)type.n,
+             type.s);
 }
 
 /* --- the choice ---------------------------------------------------------- */
+
+#define NAMED "{\"type\":\"function\",\"function\":{\"name\":...}}"
 
 static enum st bad_choice(struct body_parse *p, const char *text)
 {
     return err_set(p->e, ST_INVALID, "tool_choice", "%s", text);
 }
 
-static enum st take_named(struct body_parse *p, const struct json *v)
+static bool has_tool(const struct body_parse *p, struct text name)
 {
-    struct chat_req *r = &p->out->chat;
-    const struct json *name = body_get(body_get(v, "function"), "name");
-
-    if (!json_is(body_get(v, "type"), "function") || !name ||
-        name->type != JSON_STR)
-        return bad_choice(p, "accepted is {\"type\":\"function\","
-                             "\"function\":{\"name\":...}}");
-    r->tool_choice = TOOLS_NAMED;
-    r->tool_named = name->str;
     for (size_t i = 0; i < p->n_tools; i++)
-        if (text_same(p->tools[i].name, name->str))
-            return ST_OK;
-    return bad_choice(p, p->n_tools ? "names a function that is not in tools"
-                                    : "is only allowed when tools are "
-                                      "specified");
-}
-
-static enum st take_choice(struct body_parse *p, const struct json *v)
-{
-    struct chat_req *r = &p->out->chat;
-
-    if (v->type == JSON_OBJ)
-        return take_named(p, v);
-    if (json_is(v, "auto"))
-        return ST_OK;
-    if (json_is(v, "none")) {
-        r->tool_choice = TOOLS_NONE;
-        return ST_OK;
-    }
-    if (!json_is(v, "required"))
-        return bad_choice(p, "accepted is none, auto, required or "
-                             "{\"type\":\"function\",\"function\":"
-                             "{\"name\":...}}");
-    if (!p->n_tools)
-        return bad_choice(p, "is only allowed when tools are specified");
-    r->tool_choice = TOOLS_REQUIRED;
-    return ST_OK;
+        if (text_same(p->tools[i].name, name))
+            return true;
+    return false;
 }
 
 static bool all_strict(const struct body_parse *p)
@@ -257,16 +365,53 @@ static bool all_strict(const struct body_parse *p)
     return p->n_tools > 0;
 }
 
+enum st body_choice(struct body_parse *p, enum tool_choice kind,
+                    struct text name)
+{
+    struct chat_req *r = &p->out->chat;
+
+    r->tool_choice = kind;
+    if (kind >= TOOLS_REQUIRED && !p->n_tools)
+        return bad_choice(p, "is only allowed when tools are specified");
+    if (kind == TOOLS_NAMED && !has_tool(p, name))
+        return bad_choice(p, "names a function that is not in tools");
+    if (kind == TOOLS_NAMED)
+        r->tool_named = name;
+    if (kind == TOOLS_NONE)
+        return ST_OK;
+    p->out->offered = p->tools;
+    p->out->n_offered = p->n_tools;
+    p->out->strict_calls = kind == TOOLS_AUTO && all_strict(p);
+    return ST_OK;
+}
+
+static enum st take_choice(struct body_parse *p, const struct json *v)
+{
+    const struct text none = {"", 0};
+    const struct json *name = body_get(body_get(v, "function"), "name");
+
+    if (!v || json_is(v, "auto"))
+        return body_choice(p, TOOLS_AUTO, none);
+    if (json_is(v, "none"))
+        return body_choice(p, TOOLS_NONE, none);
+    if (json_is(v, "required"))
+        return body_choice(p, TOOLS_REQUIRED, none);
+    if (v->type != JSON_OBJ)
+        return bad_choice(p, "accepted is none, auto, required or " NAMED);
+    if (!json_is(body_get(v, "type"), "function") || !name ||
+        name->type != JSON_STR)
+        return bad_choice(p, "accepted is " NAMED);
+    return body_choice(p, TOOLS_NAMED, name->str);
+}
+
 enum st body_tools(struct body_parse *p)
 {
     const struct json *list = body_get(p->root, "tools");
-    const struct json *choice = body_get(p->root, "tool_choice");
     const struct json *parallel = body_get(p->root, "parallel_tool_calls");
     struct chat_req *r = &p->out->chat;
     size_t late = p->n_tools; /* of system messages, read before */
     enum st st;
 
-    r->tool_choice = TOOLS_AUTO;
     r->parallel_calls = !parallel || parallel->boolean;
     r->parallel_asked = parallel && parallel->boolean;
     if (list) {
@@ -277,11 +422,5 @@ enum st body_tools(struct body_parse *p)
         r->tool_list = list->n ? p->tools + late : NULL;
         r->n_tools = list->n;
     }
-    st = choice ? take_choice(p, choice) : ST_OK;
-    if (!st && r->tool_choice != TOOLS_NONE) {
-        p->out->offered = p->tools;
-        p->out->n_offered = p->n_tools;
-        p->out->strict_calls = r->tool_choice == TOOLS_AUTO && all_strict(p);
-    }
-    return st;
+    return take_choice(p, body_get(p->root, "tool_choice"));
 }

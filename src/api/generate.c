@@ -225,14 +225,19 @@ static enum st check_bias(const struct catalog_model *m, const struct body *b,
 static enum st check_shape(struct body *b, const struct api_config *c,
                            struct err *e)
 {
+    char where[64];
+
     if (!c->structured_off)
         return ST_OK;
     b->strict_calls = false; /* nobody asked for more than calls that fit */
     if (!shape_field(b))
         return ST_OK;
-    return err_set(e, ST_INVALID,
-                   b->chat.form != FORM_TEXT ? "response_format.type"
-                                             : shape_field(b),
+    if (b->chat.form != FORM_TEXT)
+        snprintf(where, sizeof(where), "%s.type",
+                 b->form_field ? b->form_field : "response_format");
+    else
+        snprintf(where, sizeof(where), "%s", shape_field(b));
+    return err_set(e, ST_INVALID, where,
                    "this server does not enforce what answers look like "
                    "(structured-outputs is off)");
 }

@@ -71,23 +71,14 @@ enum think_mode prompts_think(const struct catalog_model *m,
  * What a body may say and `penstock render` shows, but no answer can follow:
  * this version reads no images, and without an opened turn nobody answers.
  */
-static enum st check_version(const struct chat_req *r, struct err *e)
+static enum st check_version(const struct body *b, struct err *e)
 {
-    char where[64];
-
-    if (r->no_prompt)
+    if (b->chat.no_prompt)
         return err_set(e, ST_INVALID, "add_generation_prompt",
                        "accepted is true: an answer needs an opened turn");
-    for (size_t i = 0; i < r->n_messages; i++)
-        for (size_t j = 0; j < r->messages[i].n_parts; j++)
-            if (r->messages[i].parts[j].type == PART_IMAGE) {
-                snprintf(where, sizeof(where),
-                         "messages[%zu].content[%zu].type",
-                         r->messages[i].sent_i, j);
-                return err_set(e, ST_INVALID, where,
-                               "accepted is text; this version reads no "
-                               "images");
-            }
+    if (b->image[0])
+        return err_set(e, ST_INVALID, b->image,
+                       "accepted is text; this version reads no images");
     return ST_OK;
 }
 
@@ -98,10 +89,26 @@ static void name_effort(const struct body *b, struct err *e)
         snprintf(e->where, sizeof(e->where), "%s", b->think.field);
 }
 
+/* It also knows chat's messages alone: in another dialect what can be said is
+ * which entry of the caller's list one came from. */
+static void name_message(const struct body *b, struct err *e)
+{
+    static const char chat[] = "messages[";
+    char index[24];
+    size_t n;
+
+    if (!b->list || strncmp(e->where, chat, sizeof(chat) - 1))
+        return;
+    n = strspn(e->where + sizeof(chat) - 1, "0123456789");
+    snprintf(index, sizeof(index), "%.*s", (int)n,
+             e->where + sizeof(chat) - 1);
+    snprintf(e->where, sizeof(e->where), "%s[%s]", b->list, index);
+}
+
 enum st prompts_chat(struct prompt_ids *p, const struct catalog_model *m,
                      const struct body *b, struct arena *a, struct err *e)
 {
-    enum st st = check_version(&b->chat, e);
+    enum st st = check_version(b, e);
     struct segments segments;
 
     if (st)
@@ -113,12 +120,14 @@ enum st prompts_chat(struct prompt_ids *p, const struct catalog_model *m,
     p->format = m->format;
     segments_init(&segments, a);
     st = format_render(m->format, &b->chat, &segments, &p->think_open, e);
-    if (st)
+    if (st) {
         name_effort(b, e);
-    else
+        name_message(b, e);
+    } else {
         st = encode(p, &segments, m->tok, e);
+    }
     if (!st && !p->of[p->n - 1].n)
-        st = err_set(e, ST_INVALID, "messages",
+        st = err_set(e, ST_INVALID, b->list ? b->list : "messages",
                      "the chat format in use makes no prompt of them");
     return st;
 }

@@ -4,7 +4,7 @@
 
 static enum st parse(struct exchange *x, struct body *out, struct err *e)
 {
-    return body_parse_items(out, &x->arena, x->req.body, e);
+    return body_parse_items(out, &x->arena, x->req.body, NULL, e);
 }
 
 void handle_responses(struct exchange *x)

@@ -40,7 +40,7 @@ const char *shape_field(const struct body *b)
     if (b->chat.tool_choice >= TOOLS_REQUIRED)
         return "tool_choice";
     if (b->chat.form != FORM_TEXT)
-        return "response_format";
+        return b->form_field ? b->form_field : "response_format";
     return b->structured != STRUCTURED_NONE ? "structured_outputs" : NULL;
 }
 
@@ -54,8 +54,9 @@ static const char *field_of(const struct body *b)
 {
     switch (answer_of(b)) {
     case ANSWER_SCHEMA:
-        return b->chat.form == FORM_JSON_SCHEMA ? SCHEMA_FIELD
-                                                : "structured_outputs.json";
+        if (b->chat.form != FORM_JSON_SCHEMA)
+            return "structured_outputs.json";
+        return b->schema_field ? b->schema_field : SCHEMA_FIELD;
     case ANSWER_REGEX:
         return "structured_outputs.regex";
     case ANSWER_CHOICE:
@@ -247,15 +248,18 @@ static enum st tell(enum st st, const struct body *b, struct err *e)
 
 static enum st check_strict(const struct body *b, struct err *e)
 {
-    char what[96] = "response_format";
+    const char *field = b->form_field ? b->form_field : "response_format";
+    char what[96];
     size_t n = b->schema_name.n < 64 ? b->schema_name.n : 64;
 
     if (!b->strict || b->chat.form != FORM_JSON_SCHEMA)
         return ST_OK;
     n = utf8_complete_len(b->schema_name.s, n);
     if (n)
-        snprintf(what, sizeof(what), "response_format '%.*s'", (int)n,
+        snprintf(what, sizeof(what), "%s '%.*s'", field, (int)n,
                  b->schema_name.s);
+    else
+        snprintf(what, sizeof(what), "%s", field);
     return schema_strict(b->chat.schema, what, e);
 }
 
