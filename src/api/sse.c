@@ -5,6 +5,13 @@ void sse_begin(struct buf *out)
     buf_puts(out, "data: ");
 }
 
+void sse_event(struct buf *out, const char *name)
+{
+    buf_puts(out, "event: ");
+    buf_puts(out, name);
+    buf_puts(out, "\ndata: ");
+}
+
 void sse_end(struct buf *out)
 {
     buf_puts(out, "\n\n");

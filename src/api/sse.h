@@ -1,6 +1,6 @@
 /*
- * api/sse.h - server-sent events: only data lines and comment lines, never
- * id:, event: or retry: (case C07).
+ * api/sse.h - server-sent events: data lines and comment lines, never id: or
+ * retry:; event: only where a protocol names its events (case C07).
  */
 #ifndef API_SSE_H
 #define API_SSE_H
@@ -10,6 +10,8 @@
 #define SSE_TYPE "text/event-stream; charset=utf-8"
 
 void sse_begin(struct buf *out);  /* before one JSON object */
+/* The same of an event with a name (a literal). */
+void sse_event(struct buf *out, const char *name);
 void sse_end(struct buf *out);    /* after it */
 void sse_done(struct buf *out);   /* data: [DONE] */
 /* Comment lines. position: from 1; eta_us: until it starts, -1: not known;
