@@ -339,6 +339,7 @@ sent($d, '405 invalid_request_error method_not_allowed');
 sent($d, '413 invalid_request_error request_too_large',
     CONTENT_LENGTH => 1 << 40);
 has($d, '`X-Request-Id`');
+has($d, '`request-id`');
 has($d, '`Content-Length`');
 has($d, '`Cache-Control: no-cache`, `X-Accel-Buffering: no`');
 has($d, '`Allow`');

@@ -43,6 +43,10 @@ is $r->{json}{error}{code}, 'request_too_large', 'in the shape of the API';
 $r = $h->post('/v2/x', body(64 * 1048576 + 1));
 is $r->{status}, 413, 'on /v2 too';
 ok $r->{json}{message} && $r->{json}{rc}, 'in the shape of that API';
+$r = $h->post('/v1/messages', body(64 * 1048576 + 1));
+is $r->{status}, 413, 'on /v1/messages too';
+is "$r->{json}{type} $r->{json}{error}{type}", 'error request_too_large',
+    'in the shape of its clients';
 
 # The daemon's own refusal, ten times, whatever nginx buffers.
 my $small = Pen::Daemon->scripted(args => { 'body-max' => 100_000 });

@@ -73,7 +73,8 @@ for my $way ([ straight => \&straight ], [ nginx => \&through ]) {
     $r = $do->('OPTIONS', $chat, undef, %ask,
         'Access-Control-Request-Headers' => 'x-a;drop, "b"');
     is $r->{headers}{'access-control-allow-headers'},
-        'authorization, content-type', 'what is no list of names is not echoed';
+        'authorization, x-api-key, anthropic-version, content-type',
+        'what is no list of names is not echoed';
     # the request
     $r = $do->('POST', $chat, $stream, Origin => $page,
         Authorization => $bearer);

@@ -33,6 +33,9 @@ is $r->{status}, 503, 'down: 503';
 is $r->{json}{error}{code}, 'server_unavailable', 'in JSON';
 $r = $h->get('/v2/x');
 ok $r->{status} == 503 && $r->{json}{rc}, 'on /v2 in its shape';
+$r = $h->post('/v1/messages', '{}');
+is "$r->{status} $r->{json}{type} $r->{json}{error}{type}",
+    '503 error overloaded_error', 'on /v1/messages in that of its clients';
 
 # The drain time-out ends a stream with an error that clients see.
 $d = Pen::Daemon->scripted(socket => $d->{socket},

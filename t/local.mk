@@ -396,4 +396,7 @@ t_bench_grammar_masks_LDADD = $(GRAMFILE_LDADD)
 # api: what answers must look like
 unit_tests += t/unit/api_shape
 t_unit_api_shape_LDADD = $(APIT_LDADD)
+# api: what the clients of /v1/messages get
+unit_tests += t/unit/api_style
+t_unit_api_style_LDADD = $(APIT_LDADD)
 check_PROGRAMS += $(unit_tests)

@@ -5,7 +5,8 @@
 #include "api/run.h"
 
 #define MORE_MAX 256
-#define PREFLIGHT_NAMES "authorization, content-type"
+#define PREFLIGHT_NAMES                                                        \
+    "authorization, x-api-key, anthropic-version, content-type"
 
 void answer_head(const struct exchange *x, struct buf *out, int status,
                  const char *type, int64_t length, const char *more)
@@ -18,10 +19,12 @@ void answer_head(const struct exchange *x, struct buf *out, int status,
         buf_printf(out,
                    "Access-Control-Allow-Origin: %.*s\r\n"
                    "Access-Control-Expose-Headers: X-Request-Id, "
-                   "Retry-After, X-Engine-Stop, X-Skipped-Tools, %s\r\n",
+                   "request-id, Retry-After, X-Engine-Stop, X-Skipped-Tools, %s\r\n",
                    (int)x->cors.n, x->cors.s, quota_names);
     if (run_of(x))
         buf_printf(out, "X-Request-Id: %s\r\n", run_of(x)->row.request_id);
+    if (run_of(x) && run_of(x)->style == STYLE_MESSAGES)
+        buf_printf(out, "request-id: %s\r\n", run_of(x)->row.request_id);
     if (run_of(x) && run_of(x)->skipped[0])
         buf_printf(out, "X-Skipped-Tools: %s\r\n", run_of(x)->skipped);
     quota_lines(x, out);
@@ -51,7 +54,10 @@ void answer_error(struct exchange *x, const struct err *e)
     char more[MORE_MAX] = "";
 
     buf_clear(&x->body);
-    api_error_json(&x->body, e);
+    if (r && r->style == STYLE_MESSAGES)
+        api_error_messages_json(&x->body, e, r->row.request_id);
+    else
+        api_error_json(&x->body, e);
     buf_putc(&x->body, '\n');
     if (e->st == ST_AUTH)
         snprintf(more, sizeof(more),

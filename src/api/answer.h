@@ -21,7 +21,7 @@ void answer_body(struct exchange *x, int status, const char *type,
                  const char *more);
 /* The same with JSON that ends here; 503 with Retry-After. */
 void answer_written(struct exchange *x, struct jw *w, int status);
-/* The OpenAI error object with its status and headers. */
+/* The error object in this route's style, with its status and headers. */
 void answer_error(struct exchange *x, const struct err *e);
 /* OPTIONS: 204 with what this route allows; to a page whose origin may read
  * our answers also in the words of a preflight. */

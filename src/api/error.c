@@ -58,21 +58,32 @@ static void put_or_null(struct jw *w, const char *key, const char *s)
         jw_knull(w, key);
 }
 
-void api_error_member(struct jw *w, const struct err *e)
+/* Above 499, `where` is a file or a tensor of ours, not a field. */
+static bool has_field(const struct err *e)
 {
-    const struct api_error *a = api_error_of(e->st);
-    /* above 499, `where` is a file or a tensor of ours, not a field */
-    bool field = a->http < 500 && e->where[0];
+    return api_error_of(e->st)->http < 500 && e->where[0];
+}
+
+static void put_message(struct jw *w, const struct err *e)
+{
+    bool field = has_field(e);
     char text[sizeof(e->where) + sizeof(e->text) + 4];
 
     snprintf(text, sizeof(text), "%s%s%s", field ? e->where : "",
              field ? ": " : "",
-             e->text[0] ? e->text : a->reason);
+             e->text[0] ? e->text : api_error_of(e->st)->reason);
+    jw_kstr(w, "message", text);
+}
+
+void api_error_member(struct jw *w, const struct err *e)
+{
+    const struct api_error *a = api_error_of(e->st);
+
     jw_key(w, "error");
     jw_obj(w);
-    jw_kstr(w, "message", text);
+    put_message(w, e);
     jw_kstr(w, "type", a->type ? a->type : "server_error");
-    put_or_null(w, "param", field ? e->where : NULL);
+    put_or_null(w, "param", has_field(e) ? e->where : NULL);
     put_or_null(w, "code", a->code);
     jw_obj_end(w);
 }
@@ -83,6 +94,37 @@ void api_error_json(struct buf *out, const struct err *e)
 
     jw_obj(w);
     api_error_member(w, e);
+    jw_obj_end(w);
+    if (!jw_end(w))
+        out->failed = true;
+}
+
+static const char *messages_type(const struct api_error *a)
+{
+    switch (a->http) {
+    case 413:
+        return "request_too_large";
+    case 503:
+        return "overloaded_error";
+    case 500:
+        return "api_error";
+    }
+    return a->type;
+}
+
+void api_error_messages_json(struct buf *out, const struct err *e,
+                             const char *request_id)
+{
+    struct jw *w = jw_new(out);
+
+    jw_obj(w);
+    jw_kstr(w, "type", "error");
+    jw_key(w, "error");
+    jw_obj(w);
+    jw_kstr(w, "type", messages_type(api_error_of(e->st)));
+    put_message(w, e);
+    jw_obj_end(w);
+    jw_kstr(w, "request_id", request_id);
     jw_obj_end(w);
     if (!jw_end(w))
         out->failed = true;

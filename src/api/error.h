@@ -2,7 +2,9 @@
  * api/error.h - the only table from status to HTTP code and JSON error.
  *
  *   {"error":{"message":...,"type":...,"param":...,"code":...}}
- * Four keys always; param and code may be null (settled.md).
+ * Four keys always; param and code may be null (settled.md). And as the clients
+ * of /v1/messages read it, with their own types:
+ *   {"type":"error","error":{"type":...,"message":...},"request_id":...}
  */
 #ifndef API_ERROR_H
 #define API_ERROR_H
@@ -25,5 +27,8 @@ const char *http_reason(int status);
 void api_error_member(struct jw *w, const struct err *e);
 /* The JSON object of an error, without newline. */
 void api_error_json(struct buf *out, const struct err *e);
+/* The same of /v1/messages. */
+void api_error_messages_json(struct buf *out, const struct err *e,
+                             const char *request_id);
 
 #endif

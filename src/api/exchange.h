@@ -28,6 +28,9 @@ struct http_req {
     struct span query;
     struct span content_type;
     struct span authorization;  /* the whole header value */
+    struct span api_key;        /* X-Api-Key header */
+    struct span anthropic_version; /* clients of /v1/messages send it, with
+                                    * every request */
     struct span user_agent;
     struct span referer;
     struct span client;         /* X-Penstock-Client header */

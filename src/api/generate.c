@@ -335,8 +335,9 @@ static void begin(struct exchange *x)
     atomic_fetch_add(&x->api->open, 1);
     live_begin(x);
     req->method = req->path = req->query = req->content_type =
-        req->authorization = req->user_agent = req->referer = req->client =
-            req->origin = req->cors_headers = (struct span){0};
+        req->authorization = req->api_key = req->anthropic_version =
+            req->user_agent = req->referer = req->client = req->origin =
+                req->cors_headers = (struct span){0};
     req->body = (struct text){0};
     arena_release(&x->arena);
     arena_init(&x->arena, max);

@@ -13,6 +13,8 @@
 #include "gen/memory.h"
 #include "json/write.h"
 
+#include <time.h>
+
 #define ID_MAX 512
 
 /* --- models -------------------------------------------------------------- */
@@ -44,18 +46,59 @@ static void write_model(struct jw *w, const struct catalog_model *m)
     jw_obj_end(w);
 }
 
+/* The same as clients of /v1/messages know it: ModelInfo. Nothing is known of
+ * its successors, and what it can do is not told in their words. */
+static void write_model_info(struct jw *w, const struct catalog_model *m)
+{
+    time_t created = (time_t)m->created;
+    struct gen_limits limits;
+    char when[32] = "";
+    struct tm tm;
+
+    m->gen->ops->limits(m->gen, &limits);
+    if (gmtime_r(&created, &tm))
+        strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    jw_obj(w);
+    jw_kstr(w, "type", "model");
+    jw_kstr(w, "id", m->id);
+    jw_kstr(w, "display_name", m->id);
+    jw_kstr(w, "created_at", when);
+    jw_kint(w, "max_input_tokens", limits.context);
+    jw_kint(w, "max_tokens", limits.context);
+    jw_kstr(w, "lifecycle", "active");
+    jw_knull(w, "line");
+    jw_knull(w, "capabilities");
+    jw_knull(w, "deprecated_at");
+    jw_knull(w, "retires_at");
+    jw_obj_end(w);
+}
+
+static void write_models(struct jw *w, const struct catalog *c,
+                         void (*one)(struct jw *w,
+                                     const struct catalog_model *m))
+{
+    jw_key(w, "data");
+    jw_arr(w);
+    for (size_t i = 0; i < c->n; i++)
+        one(w, &c->models[i]);
+    jw_arr_end(w);
+}
+
 void handle_models(struct exchange *x)
 {
     const struct catalog *c = x->api->c.catalog;
     struct jw *w = jw_new(&x->body);
 
     jw_obj(w);
-    jw_kstr(w, "object", "list");
-    jw_key(w, "data");
-    jw_arr(w);
-    for (size_t i = 0; i < c->n; i++)
-        write_model(w, &c->models[i]);
-    jw_arr_end(w);
+    if (run_of(x)->style == STYLE_MESSAGES) {
+        write_models(w, c, write_model_info);
+        jw_kbool(w, "has_more", false);
+        jw_kstr(w, "first_id", c->models[0].id);
+        jw_kstr(w, "last_id", c->models[c->n - 1].id);
+    } else {
+        jw_kstr(w, "object", "list");
+        write_models(w, c, write_model);
+    }
     jw_obj_end(w);
     answer_written(x, w, 200);
 }
@@ -114,7 +157,10 @@ void handle_model(struct exchange *x)
         return;
     }
     w = jw_new(&x->body);
-    write_model(w, m);
+    if (run_of(x)->style == STYLE_MESSAGES)
+        write_model_info(w, m);
+    else
+        write_model(w, m);
     answer_written(x, w, 200);
 }
 

@@ -83,6 +83,18 @@ enum st route_find(const struct route **out, struct span path,
     return err_set(e, ST_NOT_FOUND, "", "there is no such route");
 }
 
+enum route_style route_style(const struct route *r,
+                             const struct http_req *req)
+{
+    static const char messages[] = "/v1/messages";
+    size_t n = sizeof(messages) - 1;
+
+    if (req->path.n >= n && memcmp(req->path.s, messages, n) == 0)
+        return STYLE_MESSAGES;
+    return req->anthropic_version.n && !(r && r->counted) ? STYLE_MESSAGES
+                                                          : STYLE_OPENAI;
+}
+
 struct span route_rest(const struct route *r, struct span path)
 {
     size_t n = fixed_len(r->path);

@@ -15,6 +15,9 @@ enum route_auth {
     AUTH_KEY,  /* a key, or a local client while no key is configured */
 };
 
+/* The shape of errors, and of what else only one family of clients reads. */
+enum route_style { STYLE_OPENAI, STYLE_MESSAGES };
+
 struct route {
     const char *method;     /* "GET" (HEAD follows) or "POST" */
     const char *path;
@@ -35,6 +38,13 @@ struct route {
  */
 enum st route_find(const struct route **out, struct span path,
                    struct span method, struct err *e) MUST_CHECK;
+/*
+ * STYLE_MESSAGES under /v1/messages, and where no generation is asked for also
+ * for those who send anthropic-version.
+ *   r  NULL: there is no such route
+ */
+enum route_style route_style(const struct route *r,
+                             const struct http_req *req);
 /* What follows the fixed part of a pattern: the model id of a path, as sent. */
 struct span route_rest(const struct route *r, struct span path);
 

@@ -32,6 +32,7 @@ struct run *run_begin(struct exchange *x, const struct route *route)
     struct ledger_row *row = &r->row;
 
     r->route = route;
+    r->style = route_style(route, &x->req);
     buf_init(&r->thought, BUF_ANSWER);
     buf_init(&r->said, BUF_ANSWER);
     buf_init(&r->echo, BUF_ANSWER);

@@ -76,6 +76,7 @@ struct notice {
 
 struct run {
     const struct route *route;
+    enum route_style style; /* of what this client reads */
     struct ledger_row row;
     bool admitted;         /* `ticket` names an open row */
     uint64_t ticket;

@@ -1,6 +1,7 @@
 #include "api/who.h"
 
 #include "api/context.h"
+#include "base/ascii.h"
 
 #include <strings.h>
 
@@ -25,17 +26,12 @@ struct span who_token(const struct http_req *req)
 {
     struct span s = req->authorization;
 
-    if (!starts(s, "Bearer "))
-        return (struct span){0};
-    s.s += 7;
-    s.n -= 7;
-    while (s.n && *s.s == ' ') {
-        s.s++;
-        s.n--;
+    if (starts(s, "Bearer ")) {
+        s = ascii_trim(s.s + 7, s.n - 7);
+        if (s.n)
+            return s;
     }
-    while (s.n && s.s[s.n - 1] == ' ')
-        s.n--;
-    return s;
+    return ascii_trim(req->api_key.s, req->api_key.n);
 }
 
 enum st who_check(struct keys *k, const struct http_req *req,
@@ -53,7 +49,8 @@ enum st who_check(struct keys *k, const struct http_req *req,
     }
     if (!token.n)
         return err_set(e, ST_AUTH, "",
-                       "an API key is needed, as Authorization: Bearer KEY");
+                       "an API key is needed, as Authorization: Bearer KEY "
+                       "or X-Api-Key: KEY");
     row->key_id = keys_check(k, token.s, token.n, NULL);
     if (row->key_id)
         return ST_OK;

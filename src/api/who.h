@@ -1,5 +1,5 @@
 /*
- * api/who.h - who asks: bearer token, client id, client kind (internal).
+ * api/who.h - who asks: token, client id, client kind (internal).
  */
 #ifndef API_WHO_H
 #define API_WHO_H
@@ -8,7 +8,8 @@
 #include "acct/keys.h"
 #include "acct/ledger.h"
 
-/* The token of `Authorization: Bearer TOKEN`; empty when there is none. */
+/* The token of `Authorization: Bearer TOKEN`, else of `X-Api-Key: TOKEN`; empty
+ * when there is none. */
 struct span who_token(const struct http_req *req);
 
 /*

@@ -200,6 +200,8 @@ void call_start(struct call *c, struct apit *t, const char *method,
         snprintf(bearer, sizeof(bearer), "Bearer %s", o->key);
         req->authorization = span_of(&c->x.arena, bearer);
     }
+    req->api_key = span_of(&c->x.arena, o->api_key);
+    req->anthropic_version = span_of(&c->x.arena, o->version);
     req->local = !o->remote;
     req->has_length = !o->undeclared;
     req->content_length = body && !o->undeclared ? strlen(body) : 0;

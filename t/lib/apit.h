@@ -61,6 +61,8 @@ struct call {
 
 struct call_opts {
     const char *key;        /* bearer token; NULL: no header */
+    const char *api_key;    /* X-Api-Key header */
+    const char *version;    /* anthropic-version header */
     bool remote;            /* not marked as local */
     const char *origin, *user_agent;
     uint64_t declared;      /* Content-Length; 0: the body's */

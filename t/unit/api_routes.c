@@ -373,7 +373,8 @@ static void preflight(struct apit *t)
            "https://app.example", "case C42: streams can be read");
     is_str(call_header(&c, "Access-Control-Expose-Headers", names,
                        sizeof(names)),
-           "X-Request-Id, Retry-After, X-Engine-Stop, X-Skipped-Tools, "
+           "X-Request-Id, request-id, Retry-After, X-Engine-Stop, "
+           "X-Skipped-Tools, "
            "x-ratelimit-limit-requests, x-ratelimit-remaining-requests, "
            "x-ratelimit-reset-requests, x-ratelimit-limit-tokens, "
            "x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens, "

@@ -36,6 +36,7 @@ static void test_fields(struct arena *a)
 {
     const char *p[] = {"REQUEST_METHOD=POST", "REQUEST_URI=/v1/x?a=b?c",
                  "CONTENT_LENGTH=12", "HTTP_AUTHORIZATION=Bearer a=b",
+                 "HTTP_X_API_KEY=pk-1", "HTTP_ANTHROPIC_VERSION=2023-06-01",
                  "HTTP_PROXY=", "HTTP_USER_AGENT=ua", "NOEQUALS", NULL};
     const char *bad_length[] = {"REQUEST_METHOD=POST", "REQUEST_URI=/v1/x",
                           "CONTENT_LENGTH=12x", NULL};
@@ -45,6 +46,9 @@ static void test_fields(struct arena *a)
     ok(!params(&r, a, p), "usual parameters");
     ok(span_is(r.path, "/v1/x") && span_is(r.query, "a=b?c"), "path, query");
     ok(span_is(r.authorization, "Bearer a=b"), "a value may hold =");
+    ok(span_is(r.api_key, "pk-1") &&
+           span_is(r.anthropic_version, "2023-06-01"),
+       "headers of other clients");
     ok(r.has_length && r.content_length == 12, "length");
     is_int(params(&r, a, bad_length), ST_INVALID, "a length with letters");
     is_int(params(&r, a, none), ST_INVALID, "no path");
