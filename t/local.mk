@@ -219,6 +219,10 @@ t_unit_api_logprobs_LDADD = $(P_LIBS) $(P_LDLIBS)
 # api: what a request cost
 unit_tests += t/unit/api_figures
 t_unit_api_figures_LDADD = $(APIT_LDADD)
+# api: an answer in the order of the model
+unit_tests += t/unit/api_pieces
+t_unit_api_pieces_LDADD = $(P_LIBS) $(P_LDLIBS)
+t_unit_api_pieces_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=realloc
 # api: what waits
 unit_tests += t/unit/api_wait
 t_unit_api_wait_LDADD = $(APIT_LDADD)

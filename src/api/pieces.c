@@ -25,7 +25,7 @@ static void grow(struct pieces *p, enum piece_kind kind, size_t *seen,
 {
     struct piece *last = p->n ? &p->p[p->n - 1] : NULL;
 
-    if (n == *seen)
+    if (n <= *seen)
         return;
     if (!last || last->kind != kind) {
         last = add(p, kind);
@@ -38,19 +38,30 @@ static void grow(struct pieces *p, enum piece_kind kind, size_t *seen,
 }
 
 void pieces_note(struct pieces *p, const struct buf *reasoning,
-                 const struct buf *content, const struct calls *calls)
+                 const struct buf *content, const struct calls *calls,
+                 enum pieces_when when)
 {
     grow(p, PIECE_REASONING, &p->reasoning, reasoning->n);
-    grow(p, PIECE_TEXT, &p->content, content->n);
     for (; calls && p->calls < calls->n && !p->failed; p->calls++) {
+        const struct tool_call *call = calls->p[p->calls];
+        size_t at = call->at < content->n ? call->at : content->n;
         struct piece *one;
 
-        if (calls->p[p->calls]->dropped)
+        if (call->dropped || call->withdrawn)
             continue;
+        if (at < call->at && when != PIECES_OVER)
+            break;
+        grow(p, PIECE_TEXT, &p->content, at);
         one = add(p, PIECE_CALL);
         if (one)
             one->call = p->calls;
     }
+    grow(p, PIECE_TEXT, &p->content, content->n);
+}
+
+bool piece_counts(const struct piece *one, const struct calls *calls)
+{
+    return one->kind != PIECE_CALL || !calls->p[one->call]->withdrawn;
 }
 
 void pieces_release(struct pieces *p)

@@ -4,8 +4,14 @@
  *
  * A piece is reasoning, text, or one call; neighbours differ, but for calls. A
  * new one begins with the first byte of another kind, or where a call was
- * found. Noted after every id, so that the list does not depend on how often
- * anybody looks. For dialects whose answers are lists (emit.ordered).
+ * found. Only the last one grows: what is before it is closed. For dialects
+ * whose answers are lists (emit.ordered).
+ *
+ * Noted after every id, so that the list does not depend on how often anybody
+ * looks. Therefore a stream tells of every piece, calls that were withdrawn
+ * since included: a look one id earlier would have told of them. A whole
+ * answer leaves these out (piece_counts). A call waits for text before it
+ * that a stop string may still claim.
  */
 #ifndef API_PIECES_H
 #define API_PIECES_H
@@ -37,13 +43,21 @@ struct told {
     int32_t index;   /* on the wire: pieces begun before this one */
 };
 
+enum pieces_when { PIECES_MORE, PIECES_OVER };
+
 /*
- * What one more id gave: reasoning stands before text, text before calls.
- * Dropped calls are no pieces. `calls` may be NULL.
+ * What one more id gave, or the end: reasoning stands before text and calls,
+ * a call where tool_call.at says. Calls that were dropped, or withdrawn by
+ * the id that brought them, are no pieces. `calls` may be NULL.
  *   p          {0} at first; its own counts say what is new
+ *   when       OVER: nothing is waited for any more
  */
 void pieces_note(struct pieces *p, const struct buf *reasoning,
-                 const struct buf *content, const struct calls *calls);
+                 const struct buf *content, const struct calls *calls,
+                 enum pieces_when when);
 void pieces_release(struct pieces *p);
+
+/* Is it part of a whole answer? */
+bool piece_counts(const struct piece *one, const struct calls *calls);
 
 #endif

@@ -56,7 +56,7 @@ static bool make_reply(struct run *r, struct choice *c)
 }
 
 /* What the reply gave goes where this client looks for it. */
-static void pass_on(struct run *r, struct choice *c)
+static void pass_on(struct run *r, struct choice *c, enum pieces_when when)
 {
     reason_feed(&c->reason, buf_text(&r->thought), buf_text(&r->said),
                 reply_closed_reasoning(c->reply), &c->reasoning, &c->content);
@@ -64,7 +64,7 @@ static void pass_on(struct run *r, struct choice *c)
         c->content.failed = true;
     if (r->emit->ordered)
         pieces_note(&c->pieces, &c->reasoning, &c->content,
-                    choice_calls(c));
+                    choice_calls(c), when);
     if (c->pieces.failed)
         c->content.failed = true;
     buf_clear(&r->thought);
@@ -86,7 +86,7 @@ static void feed(struct run *r, struct choice *c, const int32_t *ids,
         if (l)
             logprobs_before(l, c->reply);
         over = reply_feed(c->reply, ids[i], &r->thought, &r->said);
-        pass_on(r, c);
+        pass_on(r, c, PIECES_MORE);
         if (over && !c->view.ended)
             gen_finish(r->model->gen, c->job, reply_kept(c->reply));
         if (l)
@@ -106,7 +106,7 @@ static void add_notice(struct run *r, struct choice *c)
     if (!reason_open(&c->reason))
         buf_puts(&r->said, "\n\n");
     buf_puts(&r->said, LOOP_NOTICE);
-    pass_on(r, c);
+    pass_on(r, c, PIECES_OVER);
 }
 
 static void end_reply(struct run *r, struct choice *c)
@@ -119,7 +119,7 @@ static void end_reply(struct run *r, struct choice *c)
                   &r->thought, &r->said);
         if (c->logprobs)
             logprobs_end(c->logprobs, c->reply);
-        pass_on(r, c);
+        pass_on(r, c, PIECES_OVER);
         if (looped)
             add_notice(r, c);
     }
@@ -285,8 +285,10 @@ static enum x_pump gone(struct exchange *x, int64_t now_us)
     cancel_all(r);
     r->line_us = 0; /* nobody is written to: no timer either */
     for (size_t i = 0; i < r->n_choices; i++) {
-        buf_clear(&r->choices[i].reasoning);
-        buf_clear(&r->choices[i].content);
+        if (!r->emit->ordered) { /* else pieces are places in them */
+            buf_clear(&r->choices[i].reasoning);
+            buf_clear(&r->choices[i].content);
+        }
         logprobs_free(r->choices[i].logprobs);
         r->choices[i].logprobs = NULL;
     }

@@ -127,11 +127,13 @@ struct tool_call *calls_add(struct calls *c, const char *id, size_t id_n,
     return call;
 }
 
-void calls_end(struct calls *c)
+void calls_settle(struct calls *c, size_t i, size_t at)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if (c->p[i]->whole && !c->p[i]->args.n)
-            buf_puts(&c->p[i]->args, "{}");
+    for (size_t k = i; k < c->n; k++)
+        c->p[k]->at = at;
+    for (size_t k = i ? i - 1 : 0; k < c->n; k++)
+        if (c->p[k]->whole && !c->p[k]->args.n)
+            buf_puts(&c->p[k]->args, "{}");
 }
 
 void calls_withdraw(struct calls *c, struct tool_call *call)

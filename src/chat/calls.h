@@ -16,6 +16,9 @@ struct tool_call {
     char *id;        /* owned; unique in this reply and (but for ids that the
                       * model wrote itself) across replies */
     char *name;      /* owned, valid UTF-8, may hold no NUL */
+    size_t at;       /* bytes of the turn's content that stand before it; not
+                      * all of them may be out (a stop string may begin
+                      * there), or ever come out */
     struct buf args; /* JSON text so far; complete when `whole` */
     bool whole;
     bool dropped;    /* over the limit: counted, never shown */
@@ -51,8 +54,10 @@ void calls_release(struct calls *c);
 struct tool_call *calls_add(struct calls *c, const char *id, size_t id_n,
                        const char *name, size_t n);
 void calls_withdraw(struct calls *c, struct tool_call *call);
-/* The reply is over: whole calls without a byte of arguments get "{}", which
- * clients can parse. */
-void calls_end(struct calls *c);
+/*
+ * Those from the i-th on stand behind so many bytes of content. A whole one
+ * without a byte of arguments gets "{}", which clients can parse.
+ */
+void calls_settle(struct calls *c, size_t i, size_t at);
 
 #endif

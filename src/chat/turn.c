@@ -36,15 +36,32 @@ void turn_close(struct turn *t)
     calls_release(&t->calls);
 }
 
-static struct dialect_out out_of(struct turn *t)
+/* Around what the dialect does with one piece of its input. */
+struct step {
+    struct dialect_out o;
+    size_t content, calls; /* what there was before */
+};
+
+static struct step begin_step(struct turn *t)
 {
-    return (struct dialect_out){t->to_reasoning, t->to_content, &t->calls,
-                                false};
+    return (struct step){
+        .o = {t->to_reasoning, t->to_content, &t->calls, false},
+        .content = t->to_content->n,
+        .calls = t->calls.n,
+    };
+}
+
+/* A call found in one piece stands before the content of the same piece: no
+ * dialect writes content and then finds a call in one step. */
+static void end_step(struct turn *t, const struct step *s)
+{
+    calls_settle(&t->calls, s->calls, t->content);
+    t->content += t->to_content->n - s->content;
 }
 
 static void add_content(struct turn *t, const char *p, size_t n)
 {
-    struct dialect_out o = out_of(t);
+    struct step s = begin_step(t);
 
     while (t->skip_newlines && n && *p == '\n') {
         p++;
@@ -54,10 +71,11 @@ static void add_content(struct turn *t, const char *p, size_t n)
         return;
     t->skip_newlines = false;
     if (t->dialect)
-        t->dialect->text(t->state, p, n, &o);
+        t->dialect->text(t->state, p, n, &s.o);
     else
         buf_add(t->to_content, p, n);
-    t->done = o.done;
+    end_step(t, &s);
+    t->done = s.o.done;
 }
 
 static void add_reasoning(struct turn *t, const char *p, size_t n)
@@ -101,7 +119,7 @@ static void change(struct turn *t, bool reasoning)
 
 void turn_marker(struct turn *t, int k)
 {
-    struct dialect_out o = out_of(t);
+    struct step s = begin_step(t);
 
     if (t->done)
         return;
@@ -110,19 +128,20 @@ void turn_marker(struct turn *t, int k)
     } else if (t->reasoning) {
         add_reasoning(t, t->marks[k], strlen(t->marks[k]));
     } else {
-        t->dialect->marker(t->state, k, &o);
+        t->dialect->marker(t->state, k, &s.o);
+        end_step(t, &s);
         t->skip_newlines = false;
-        t->done = o.done;
+        t->done = s.o.done;
     }
 }
 
 void turn_end(struct turn *t, bool ended)
 {
-    struct dialect_out o = out_of(t);
+    struct step s = begin_step(t);
 
     for (; t->newlines; t->newlines--)
         buf_putc(t->to_reasoning, '\n');
     if (t->dialect)
-        t->dialect->end(t->state, ended || t->done, &o);
-    calls_end(&t->calls);
+        t->dialect->end(t->state, ended || t->done, &s.o);
+    end_step(t, &s);
 }

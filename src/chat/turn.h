@@ -36,6 +36,7 @@ struct turn {
     size_t newlines;           /* held at the end of reasoning */
     bool skip_newlines;        /* at the head of a part: framing */
     struct calls calls;
+    size_t content;            /* bytes of it that came so far */
     /* where it all goes; set before anything is fed */
     struct buf *to_reasoning, *to_content;
     bool done;                 /* the form's own end came: feed no more */

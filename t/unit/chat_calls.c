@@ -57,7 +57,7 @@ static void test_limit(void)
 }
 
 /* A client parses the arguments of every call that is complete. */
-static void test_end(void)
+static void test_settle(void)
 {
     struct calls c;
 
@@ -67,10 +67,15 @@ static void test_end(void)
     c.p[0]->whole = true;
     buf_puts(&c.p[1]->args, "[1]");
     c.p[1]->whole = true;
-    calls_end(&c);
+    calls_settle(&c, 0, 7);
     is_str(c.p[0]->args.p, "{}", "no arguments are an empty object");
     is_str(c.p[1]->args.p, "[1]", "those that are there stay");
     is_int((long)c.p[2]->args.n, 0, "a call that was cut gets none");
+    BUG_ON(!calls_add(&c, NULL, 0, "f", 1));
+    c.p[2]->whole = true;
+    calls_settle(&c, 3, 9);
+    is_str(c.p[2]->args.p, "{}", "also the call before the new ones");
+    ok(c.p[2]->at == 7 && c.p[3]->at == 9, "the places are those of the new");
     calls_release(&c);
 }
 
@@ -99,7 +104,7 @@ int main(void)
 {
     test_ids();
     test_limit();
-    test_end();
+    test_settle();
     test_names();
     return done();
 }
