@@ -102,6 +102,8 @@ t_unit_acct_keys_LDADD = $(ACCT_LDADD)
 t_unit_acct_ledger_LDADD = $(ACCT_LDADD)
 unit_tests += t/unit/acct_limits
 t_unit_acct_limits_LDADD = $(ACCT_LDADD)
+unit_tests += t/unit/acct_responses
+t_unit_acct_responses_LDADD = $(ACCT_LDADD)
 # text; text_batch is a tool of the Perl tests
 unit_tests += t/unit/text_tok
 check_PROGRAMS += t/unit/text_batch

@@ -3,6 +3,7 @@
 SQL_FILES = \
 	sql/0001_init.sql \
 	sql/0002_limits.sql \
+	sql/0003_responses.sql \
 	sql/q/db_begin.sql \
 	sql/q/db_checkpoint.sql \
 	sql/q/db_commit.sql \
@@ -27,7 +28,15 @@ SQL_FILES = \
 	sql/q/ledger_finish.sql \
 	sql/q/ledger_insert.sql \
 	sql/q/ledger_list.sql \
-	sql/q/ledger_today.sql
+	sql/q/ledger_today.sql \
+	sql/q/response_close.sql \
+	sql/q/response_delete.sql \
+	sql/q/response_died.sql \
+	sql/q/response_expire.sql \
+	sql/q/response_head.sql \
+	sql/q/response_open.sql \
+	sql/q/response_text.sql \
+	sql/q/response_touch.sql
 EXTRA_DIST += $(SQL_FILES) build-aux/embed-sql.awk
 BUILT_SOURCES += src/db/sql.h src/db/sql.c
 CLEANFILES += src/db/sql.h src/db/sql.c

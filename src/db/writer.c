@@ -395,7 +395,9 @@ void db_writer_close(struct db_writer *w, int64_t ms)
                   w->state.queued);
     free_nodes(w->left);
     free_nodes(w->head);
-    db_close(w->db); /* the last connection moves the WAL */
+    w->checkpoint_ms = 0; /* readers may be open still: nothing that was */
+    cut_wal(w, true);     /* deleted stays in the WAL */
+    db_close(w->db);
     pthread_mutex_destroy(&w->mu);
     pthread_cond_destroy(&w->wake);
     free(w->path);

@@ -39,8 +39,9 @@ struct db_writer_state {
 /* max_queue posts may wait (10,000 is usual). */
 enum st db_writer_open(struct db_writer **out, const char *path,
                        size_t max_queue, struct err *e) MUST_CHECK;
-/* Commit what is queued (trying at most `ms`), stop, close. Posts that are
- * left then are counted in the log; their `done` never runs. NULL ok. */
+/* Commit what is queued (trying at most `ms`), stop, cut the WAL, close. Posts
+ * that are left then are counted in the log; their `done` never runs. NULL
+ * ok. */
 void db_writer_close(struct db_writer *w, int64_t ms);
 /* ST_BUSY when the queue is full: admission answers 503. */
 enum st db_post(struct db_writer *w, const struct db_post *p, struct err *e)

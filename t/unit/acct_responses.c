@@ -1,0 +1,471 @@
+/* Stored responses: rows, owners, chains, expiry, what a dead daemon left, a
+ * locked file, what deleting leaves in the file. */
+#include "acct/responses.h"
+#include "base/thread.h"
+
+#include "t/lib/tap.h"
+#include "t/lib/tmpdir.h"
+
+#define DAY ((int64_t)86400000)
+#define NOW ((int64_t)1800000000000)
+
+static struct err e;
+
+struct store {
+    struct db_writer *w;
+    struct responses *rs;
+    size_t died;
+    const char *path;
+};
+
+static void store_open(struct store *s, const char *path, size_t queue)
+{
+    s->path = path;
+    ok(!db_writer_open(&s->w, path, queue, &e) &&
+           !responses_open(&s->rs, s->w, path, &s->died, &e),
+       "open");
+}
+
+static void store_close(struct store *s)
+{
+    db_writer_close(s->w, 5000);
+    responses_free(s->rs);
+}
+
+/* Until everything that was posted is committed. */
+static void settle(struct store *s)
+{
+    struct db_writer_state state;
+
+    for (int i = 0; i < 4000; i++) {
+        db_writer_state(s->w, &state);
+        if (!state.queued)
+            return;
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    }
+    ok(0, "the writer came to an end");
+}
+
+static const char *id_of(int i)
+{
+    static char id[8][40];
+    static unsigned at;
+    char *p = id[at++ % 8];
+
+    snprintf(p, 40, "resp_%024x", (unsigned)i);
+    return p;
+}
+
+static void fill(struct buf *b, const char *s)
+{
+    buf_init(b, BUF_ANSWER);
+    buf_puts(b, s);
+}
+
+static enum st begin(struct store *s, int i, int previous, int64_t key,
+                     int64_t now, const char *input, const char *answer)
+{
+    struct response_row row = {
+        .key_id = key, .created_ms = now, .expires_ms = now + DAY};
+    struct buf in, out;
+    enum st st;
+
+    snprintf(row.id, sizeof(row.id), "%s", id_of(i));
+    if (previous)
+        snprintf(row.previous, sizeof(row.previous), "%s", id_of(previous));
+    snprintf(row.model, sizeof(row.model), "demo");
+    fill(&in, input);
+    fill(&out, answer);
+    st = responses_begin(s->rs, &row, &in, &out, &e);
+    buf_release(&in);
+    buf_release(&out);
+    return st;
+}
+
+static void end(struct store *s, int i, const char *status,
+                const char *answer)
+{
+    struct buf out;
+
+    fill(&out, answer);
+    responses_end(s->rs, id_of(i), status, &out);
+    ok(!out.p, "the answer's memory was taken");
+}
+
+/* "status|input|answer", or the word of the error. */
+static const char *look(struct store *s, int i, int64_t key, int64_t now)
+{
+    static char said[4][1000];
+    static unsigned at;
+    char *p = said[at++ % 4], status[16];
+    struct buf in, out;
+    enum st st;
+
+    buf_init(&in, BUF_ANSWER);
+    buf_init(&out, BUF_ANSWER);
+    st = responses_read(s->rs, id_of(i), key, now, status, &in, &out, &e);
+    if (st)
+        snprintf(p, 1000, "%s", st_name(st));
+    else
+        snprintf(p, 1000, "%s|%s|%s", status, buf_text(&in).s,
+                 buf_text(&out).s);
+    buf_release(&in);
+    buf_release(&out);
+    return p;
+}
+
+static void test_ids(void)
+{
+    ok(responses_id_ok("resp_0123456789abcdef01234567", 29), "an id");
+    ok(!responses_id_ok("resp_0123456789abcdef0123456", 28), "too short");
+    ok(!responses_id_ok("resp_0123456789abcdef012345678", 30), "too long");
+    ok(!responses_id_ok("resp_0123456789ABCDEF01234567", 29), "capitals");
+    ok(!responses_id_ok("chat_0123456789abcdef01234567", 29), "another word");
+    ok(!responses_id_ok("resp_0123456789abcdef0123456\0", 29), "a NUL");
+    ok(!responses_id_ok("", 0), "nothing");
+}
+
+static void test_rows(struct store *s)
+{
+    ok(!begin(s, 1, 0, 7, NOW, "[\"in\"]", "{\"status\":\"in_progress\"}"),
+       "one is opened");
+    settle(s);
+    is_str(look(s, 1, 7, NOW),
+           "in_progress|[\"in\"]|{\"status\":\"in_progress\"}", "it runs");
+    is_str(look(s, 1, 8, NOW), "not_found", "another key sees nothing");
+    is_str(look(s, 1, 0, NOW), "not_found", "nor do those without one");
+    is_str(look(s, 1, -7, NOW), "not_found", "nor a key that cannot be");
+    is_str(look(s, 2, 7, NOW), "not_found", "one that never was");
+    is_str(look(s, 1, 7, NOW + DAY), "not_found", "one that has expired");
+    is_str(e.text, "there is no such response", "in the same words");
+    end(s, 1, "completed", "{\"a\":1}");
+    settle(s);
+    is_str(look(s, 1, 7, NOW + DAY - 1), "completed|[\"in\"]|{\"a\":1}",
+           "it is over");
+    ok(!begin(s, 3, 0, 0, NOW, "[]", "{}"), "one without a key");
+    end(s, 3, "incomplete", "{\"b\":2}");
+    settle(s);
+    is_str(look(s, 3, 0, NOW), "incomplete|[]|{\"b\":2}", "sees its own");
+    is_str(look(s, 3, 7, NOW), "not_found", "and a key does not");
+    ok(!begin(s, 4, 0, 7, NOW, "[]", "{\"status\":\"in_progress\",\"x\":[1]}"),
+       "one whose answer cannot be made");
+    end(s, 4, "completed", "");
+    settle(s);
+    is_str(look(s, 4, 7, NOW),
+           "failed|[]|{\"status\":\"failed\",\"x\":[1],\"error\":{\"code\":"
+           "\"server_error\",\"message\":\"the server ended before this "
+           "answer did\"}}",
+           "is a failed one");
+}
+
+static int signalled;
+
+static void signal_it(void *arg)
+{
+    (void)arg;
+    signalled++; /* read after the writer settled */
+}
+
+static void test_delete(struct store *s)
+{
+    ok(!responses_delete(s->rs, id_of(1), 8, NULL, NULL, &e), "a foreign one");
+    settle(s);
+    is_str(look(s, 1, 7, NOW), "completed|[\"in\"]|{\"a\":1}", "stays");
+    ok(!responses_delete(s->rs, id_of(1), 7, signal_it, NULL, &e), "its own");
+    settle(s);
+    store_close(s);
+    is_int(signalled, 1, "it was said");
+    store_open(s, s->path, 1000);
+    is_str(look(s, 1, 7, NOW), "not_found", "is gone");
+    ok(!begin(s, 5, 0, 7, NOW, "[]", "{}"), "one that is deleted running");
+    ok(!responses_delete(s->rs, id_of(5), 7, NULL, NULL, &e), "is deleted");
+    end(s, 5, "completed", "{}");
+    settle(s);
+    is_str(look(s, 5, 7, NOW), "not_found", "and does not come back");
+    ok(!begin(s, 6, 0, 7, NOW, "[]", "{}"), "one that was not admitted");
+    responses_undo(s->rs, id_of(6), 7);
+    settle(s);
+    is_str(look(s, 6, 7, NOW), "not_found", "never was");
+}
+
+/* --- chains -------------------------------------------------------------- */
+
+static struct response_chain chain;
+
+static enum st chain_of(struct store *s, int i, int64_t key, int64_t now,
+                        size_t most)
+{
+    return responses_chain(s->rs, id_of(i), key, now, most, &chain, &e);
+}
+
+static void turn(struct store *s, int i, int previous, int64_t now)
+{
+    if (begin(s, i, previous, 7, now, "[1,2]", "{}"))
+        ok(0, "turn %d", i);
+    responses_end(s->rs, id_of(i), "completed",
+                  &(struct buf){.p = mem_dup("[3]"), .n = 3});
+}
+
+static void test_chain(struct store *s)
+{
+    turn(s, 100, 0, NOW);
+    turn(s, 101, 100, NOW + 2);
+    turn(s, 102, 101, NOW + DAY / 2);
+    settle(s);
+    ok(!chain_of(s, 102, 7, NOW + DAY / 2, 1000), "three in a row");
+    ok(chain.n == 3 && chain.bytes == 24, "their number and bytes");
+    ok(!strcmp(chain.id[0], id_of(102)) && !strcmp(chain.id[2], id_of(100)),
+       "the newest first");
+    ok(!chain_of(s, 102, 7, NOW + DAY + 1000, 1000),
+       "the last keeps all of them");
+    ok(!chain_of(s, 102, 7, NOW + DAY * 3 / 2 - 1, 1000), "to its own end");
+    is_int(chain_of(s, 102, 7, NOW + DAY * 3 / 2, 1000), ST_NOT_FOUND,
+           "not longer");
+    is_int(chain_of(s, 102, 8, NOW, 1000), ST_NOT_FOUND, "not for others");
+    is_int(chain_of(s, 102, 7, NOW, 23), ST_LIMIT, "a byte too much");
+    is_int(chain_of(s, 900, 7, NOW, 23), ST_NOT_FOUND, "of none");
+    is_int(responses_chain(s->rs, "resp_x' OR 1", 7, NOW, 9, &chain, &e),
+           ST_NOT_FOUND, "of no id");
+    ok(!begin(s, 103, 102, 7, NOW, "[]", "{}"), "one that runs");
+    settle(s);
+    is_int(chain_of(s, 103, 7, NOW, 1000), ST_INVALID, "ends nothing yet");
+    ok(!responses_delete(s->rs, id_of(100), 7, NULL, NULL, &e), "the oldest");
+    settle(s);
+    is_int(chain_of(s, 102, 7, NOW, 1000), ST_INVALID, "missing: it breaks");
+    ok(strstr(e.text, "deleted") != NULL, "and says why");
+}
+
+static void test_long_chain(struct store *s)
+{
+    for (int i = 0; i < RESPONSES_CHAIN; i++)
+        turn(s, 2000 + i, i ? 1999 + i : 0, NOW);
+    settle(s);
+    ok(!chain_of(s, 1999 + RESPONSES_CHAIN, 7, NOW, SIZE_MAX), "the longest");
+    is_int(chain.n, RESPONSES_CHAIN, "has all of them");
+    turn(s, 2000 + RESPONSES_CHAIN, 1999 + RESPONSES_CHAIN, NOW);
+    settle(s);
+    is_int(chain_of(s, 2000 + RESPONSES_CHAIN, 7, NOW, SIZE_MAX), ST_LIMIT,
+           "one more is too much");
+    /* rows that name each other: only a hand in the file makes them */
+    turn(s, 5000, 5001, NOW);
+    turn(s, 5001, 5000, NOW);
+    settle(s);
+    is_int(chain_of(s, 5000, 7, NOW, SIZE_MAX), ST_LIMIT, "a ring ends");
+    turn(s, 5002, 5001, NOW + DAY / 2);
+    settle(s);
+    ok(strcmp(look(s, 5000, 7, NOW + DAY), "not_found") != 0,
+       "and is kept alive all the same");
+}
+
+/* --- expiry, death ------------------------------------------------------- */
+
+/* Rows of the table; -1: it cannot be read. */
+static int64_t count(struct store *s)
+{
+    struct db *db;
+    struct db_stmt *st;
+    int64_t n = 0;
+    bool row;
+
+    if (db_open(&db, s->path, DB_READ, &e))
+        return -1;
+    for (int i = 0; i < 10000; i++)
+        if (!db_stmt(&st, db, SQL_RESPONSE_HEAD, &e)) {
+            db_bind_str(st, 1, id_of(i));
+            db_bind_int(st, 2, 7);
+            db_bind_int(st, 3, 0);
+            n += !db_step(st, &row, &e) && row;
+            db_done(st);
+        }
+    db_close(db);
+    return n;
+}
+
+static void test_expiry(struct store *s)
+{
+    for (int i = 0; i < 100; i++)
+        turn(s, 7000 + i, 0, NOW);
+    ok(!begin(s, 7100, 0, 7, NOW, "[]", "{}"), "one still runs");
+    turn(s, 7101, 0, NOW + 1);
+    settle(s);
+    is_int(count(s), 102, "rows");
+    responses_tick(s->rs, NOW + DAY - 1);
+    settle(s);
+    is_int(count(s), 102, "nothing has expired");
+    responses_tick(s->rs, NOW + DAY);
+    settle(s);
+    is_int(count(s), 102, "it looks once a minute");
+    for (int i = 0; i < 7; i++) {
+        responses_tick(s->rs, NOW + DAY - 1 + 60000);
+        settle(s);
+    }
+    is_int(count(s), 1, "and then every time, until all are gone");
+    responses_tick(s->rs, NOW + 3 * DAY);
+    settle(s);
+    is_int(count(s), 1, "one that runs is let be");
+}
+
+static void test_died(struct store *s)
+{
+    store_close(s);
+    store_open(s, s->path, 1000);
+    is_int(s->died, 1, "it belonged to a daemon that died");
+    ok(!strncmp(look(s, 7100, 7, NOW), "failed|", 7), "it failed");
+    responses_tick(s->rs, NOW + 4 * DAY);
+    settle(s);
+    is_int(count(s), 0, "and goes");
+}
+
+/* --- a file that is locked, a queue that is full -------------------------- */
+
+static void test_locked(struct store *s)
+{
+    char *big = mem_zalloc(((size_t)16 << 20) + 1);
+    struct db *other;
+    int n = 0;
+
+    ok(!db_open(&other, s->path, DB_WRITE, &e) && !db_begin(other, &e),
+       "another process locks the file");
+    memset(big, 'x', (size_t)16 << 20);
+    while (n < 100 && !begin(s, 8000 + n, 0, 7, NOW, big, "{}"))
+        n++;
+    is_int(n, 4, "64 MiB wait");
+    is_int(e.st, ST_BUSY, "then it is busy");
+    end(s, 8000, "completed", "{}");
+    is_str(look(s, 8000, 7, NOW), "not_found", "reading goes on");
+    db_rollback(other);
+    db_close(other);
+    settle(s);
+    ok(!strncmp(look(s, 8000, 7, NOW), "completed|", 10), "all is written");
+    ok(!begin(s, 8100, 0, 7, NOW, "[]", "{}"), "and more is taken");
+    free(big);
+}
+
+static void test_full(const char *path)
+{
+    struct store s;
+    struct db *other;
+    int n = 0;
+
+    store_open(&s, path, 10);
+    ok(!db_open(&other, path, DB_WRITE, &e) && !db_begin(other, &e), "lock");
+    while (n < 100 && !begin(&s, n, 0, 7, NOW, "[]", "{}"))
+        n++;
+    is_int(n, 10, "ten posts may wait");
+    is_int(responses_delete(s.rs, id_of(0), 7, NULL, NULL, &e), ST_BUSY,
+           "nor is one deleted");
+    for (int i = 0; i < n; i++)
+        responses_end(s.rs, id_of(i), "completed",
+                      &(struct buf){.p = mem_dup("[3]"), .n = 3});
+    responses_tick(s.rs, NOW); /* finds no room either */
+    db_writer_close(s.w, 100);
+    responses_free(s.rs);
+    db_rollback(other);
+    db_close(other);
+    ok(1, "what never was written is freed");
+}
+
+/* --- what deleting leaves ------------------------------------------------ */
+
+static bool file_has(const char *path, const char *what)
+{
+    struct buf b;
+    bool found;
+
+    buf_init(&b, BUF_FILE);
+    found = !buf_read_file(&b, path, &e) && b.n &&
+            memmem(b.p, b.n, what, strlen(what)) != NULL;
+    buf_release(&b);
+    return found;
+}
+
+static bool text_in(const char *path)
+{
+    char wal[600];
+
+    snprintf(wal, sizeof(wal), "%s-wal", path);
+    return file_has(path, "canary") || file_has(wal, "canary");
+}
+
+static void test_wiped(const char *path)
+{
+    struct store s;
+    struct buf text;
+
+    fill(&text, "\"");
+    while (text.n < 100000)
+        buf_puts(&text, "canary of a user ");
+    buf_puts(&text, "\"");
+    store_open(&s, path, 1000);
+    for (int i = 1; i < 6; i++) {
+        ok(!begin(&s, i, 0, 7, NOW, text.p, text.p), "stored");
+        end(&s, i, "completed", "{\"short\":\"canary\"}");
+    }
+    settle(&s);
+    ok(text_in(path), "the text is there");
+    ok(!responses_delete(s.rs, id_of(1), 7, NULL, NULL, &e), "one is deleted");
+    responses_tick(s.rs, NOW + DAY); /* the others expire */
+    settle(&s);
+    store_close(&s); /* checkpoint */
+    ok(!text_in(path), "nothing of it is left in the file");
+    buf_release(&text);
+}
+
+static void *client(void *arg)
+{
+    struct store *s = arg;
+    static _Atomic int next = 20000;
+
+    for (int k = 0; k < 50; k++) {
+        int i = next++;
+        char status[16];
+
+        if (begin(s, i, 0, 7, NOW, "[1]", "{}"))
+            continue;
+        responses_end(s->rs, id_of(i), "completed",
+                      &(struct buf){.p = mem_dup("{}"), .n = 2});
+        (void)!responses_read(s->rs, id_of(i), 7, NOW, status, NULL, NULL,
+                              NULL);
+    }
+    return NULL;
+}
+
+static void test_threads(const char *path)
+{
+    struct store s;
+    pthread_t t[4];
+
+    store_open(&s, path, 1000);
+    for (int i = 0; i < 4; i++)
+        ok(!thread_start(&t[i], "client", client, &s, &e), "start");
+    for (int i = 0; i < 4; i++)
+        pthread_join(t[i], NULL);
+    settle(&s);
+    store_close(&s);
+}
+
+int main(void)
+{
+    struct store s;
+
+    tmpdir_make();
+    test_ids();
+    store_open(&s, tmpdir_path("rows.db"), 1000);
+    test_rows(&s);
+    test_delete(&s);
+    test_chain(&s);
+    store_close(&s);
+    store_open(&s, tmpdir_path("long.db"), 10000);
+    test_long_chain(&s);
+    store_close(&s);
+    store_open(&s, tmpdir_path("expiry.db"), 1000);
+    test_expiry(&s);
+    test_died(&s);
+    test_locked(&s);
+    store_close(&s);
+    test_full(tmpdir_path("full.db"));
+    test_wiped(tmpdir_path("wiped.db"));
+    test_threads(tmpdir_path("threads.db"));
+    tmpdir_remove();
+    return done();
+}
