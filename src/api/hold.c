@@ -44,27 +44,30 @@ enum st hold_body(struct exchange *x, uint64_t cap, struct err *e)
 }
 
 /* The most that one choice's job may take. */
-static bool of_choice(const struct job *j, size_t *bytes)
+static bool of_choice(const struct choice *c, size_t *bytes)
 {
+    const struct job *j = c->job;
     size_t event = 12, prompt, ring; /* ring_new */
 
     if (j->top_logprobs > 0)
         event += 4 + 8 * (size_t)j->top_logprobs;
     return mem_mul(&prompt, j->n_ids, sizeof(*j->ids)) &&
            mem_mul(&ring, (size_t)j->max_tokens, event) &&
-           mem_add(bytes, prompt, ring);
+           mem_add(bytes, prompt, ring) &&
+           mem_add(bytes, *bytes, c->logprobs ? logprobs_kept(c->logprobs)
+                                              : 0);
 }
 
 enum st hold_jobs(struct exchange *x, struct err *e)
 {
     struct memory *m = x->api->c.memory;
     struct run *r = run_of(x);
-    size_t bytes = HOLD_STREAM + r->grammar_bytes, one;
+    size_t bytes = HOLD_STREAM + r->grammar_bytes + r->echo.cap, one;
 
     if (!m)
         return ST_OK;
     for (size_t i = 0; i < r->n_choices; i++)
-        if (!of_choice(r->choices[i].job, &one) ||
+        if (!of_choice(&r->choices[i], &one) ||
             !mem_add(&bytes, bytes, one)) {
             bytes = SIZE_MAX;
             break;

@@ -14,8 +14,10 @@
  *                                 nothing but digits and commas meets it
  *
  * and is refused before it is read when that would pass the peak. Afterwards
- * a stream holds HOLD_STREAM, its grammar, as if nobody else had the same, and
- * for each choice its prompt's ids and as many events as it may make.
+ * a stream holds HOLD_STREAM, its grammar, as if nobody else had the same,
+ * what its answer repeats of the request, and for each choice its prompt's ids
+ * and as many events as it may make; with the text of their log-probabilities
+ * where that is kept to the end (LOGPROBS_ITEM).
  */
 #ifndef API_HOLD_H
 #define API_HOLD_H

@@ -35,6 +35,7 @@ libp_api_a_SOURCES = \
 	src/api/emit.h src/api/emit_chunks.c src/api/emit_chunks.h \
 	src/api/emit_chat.c src/api/emit_text.c \
 	src/api/emit_responses.c src/api/emit_responses.h \
+	src/api/responses_echo.c \
 	src/api/emit_messages.c \
 	src/api/pieces.c src/api/pieces.h \
 	src/api/logprobs.c src/api/logprobs.h \

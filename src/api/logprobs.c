@@ -7,12 +7,15 @@
 
 #define NEVER -9999.0 /* for -inf, which JSON has no number for */
 #define DECIMALS 6
+#define ENTRY_BYTES 96 /* of what is kept of a token, without alternatives; */
+#define TOP_BYTES 72   /* and of each of those */
 
 struct entry {
     int32_t id;
     float chosen;
     size_t from;    /* bytes of the reply that came before it */
     size_t offset;  /* characters of the text that came before it */
+    bool grew;      /* the reply, by some of its bytes */
 };
 
 #define PARTS_MAX 4
@@ -42,6 +45,9 @@ struct logprobs {
     size_t offset;
     struct buf text;        /* of the token that is being written */
     struct written done[PARTS_MAX]; /* c.whole; w NULL: there is none */
+    size_t *ends;           /* [c.max_tokens] owned; LOGPROBS_ITEM: where in
+                             * done[0].text the kept ones end */
+    size_t kept;
 };
 
 /* The lists of a shape; ends with name NULL. */
@@ -60,6 +66,7 @@ struct logprobs *logprobs_new(const struct logprobs_config *c)
     if (!l)
         return NULL;
     l->c = *c;
+    l->c.whole = c->whole || c->shape == LOGPROBS_ITEM;
     l->stride = (size_t)logprobs_of_job(c->top);
     detok_init(&l->detok);
     buf_init(&l->text, BUF_EVENT);
@@ -70,12 +77,15 @@ struct logprobs *logprobs_new(const struct logprobs_config *c)
     l->list = mem_try_array(c->max_tokens, sizeof(*l->list));
     if (mem_mul(&cells, c->max_tokens, l->stride))
         l->top = mem_try_array(cells, sizeof(*l->top));
-    for (size_t k = 0; c->whole && parts_of(c->shape)[k].name; k++) {
+    if (c->shape == LOGPROBS_ITEM)
+        l->ends = mem_try_array(c->max_tokens, sizeof(*l->ends));
+    for (size_t k = 0; l->c.whole && parts_of(c->shape)[k].name; k++) {
         buf_init(&l->done[k].text, BUF_ANSWER);
         l->done[k].w = jw_new(&l->done[k].text);
         jw_arr(l->done[k].w);
     }
-    if (l->took && l->took_top && l->list && l->top)
+    if (l->took && l->took_top && l->list && l->top &&
+        (l->ends || c->shape != LOGPROBS_ITEM))
         return l;
     logprobs_free(l);
     return NULL;
@@ -89,6 +99,7 @@ void logprobs_free(struct logprobs *l)
     free(l->took_top);
     free(l->list);
     free(l->top);
+    free(l->ends);
     buf_release(&l->text);
     for (size_t k = 0; k < PARTS_MAX; k++) {
         if (l->done[k].w && !jw_end(l->done[k].w))
@@ -106,16 +117,29 @@ static void tell(struct logprobs *l)
         l->told = l->decided = l->n = 0;
 }
 
+/* An entry of its own text; bytes that became a call give none. */
+static void keep(struct logprobs *l, size_t i, const struct reply *r)
+{
+    if (!l->list[i].grew || l->list[i].from >= reply_told(r))
+        return;
+    parts_of(l->c.shape)[0].entry(l, l->done[0].w, i);
+    l->ends[l->kept++] = l->done[0].text.n;
+}
+
 /* What is decided becomes text. */
-static void collect(struct logprobs *l)
+static void collect(struct logprobs *l, const struct reply *r)
 {
     const struct part *parts = parts_of(l->c.shape);
 
     if (l->told == l->decided)
         return;
     for (size_t k = 0; parts[k].name; k++)
-        for (size_t i = l->told; i < l->decided; i++)
-            parts[k].entry(l, l->done[k].w, i);
+        for (size_t i = l->told; i < l->decided; i++) {
+            if (l->c.shape == LOGPROBS_ITEM)
+                keep(l, i, r);
+            else
+                parts[k].entry(l, l->done[k].w, i);
+        }
     l->any = true;
     tell(l);
 }
@@ -153,7 +177,7 @@ static void decide(struct logprobs *l, const struct reply *r)
            (!open || l->list[l->decided].from < reply_told(r)))
         l->decided++;
     if (l->c.whole)
-        collect(l);
+        collect(l, r);
 }
 
 void logprobs_after(struct logprobs *l, const struct reply *r, size_t i,
@@ -165,7 +189,13 @@ void logprobs_after(struct logprobs *l, const struct reply *r, size_t i,
     if (part == REPLY_ANSWER ||
         (part == REPLY_REASONING && l->c.reasoning)) {
         BUG_ON(l->n == l->c.max_tokens);
-        l->list[l->n] = (struct entry){id, l->took[i], l->from, l->offset};
+        l->list[l->n] = (struct entry){
+            .id = id,
+            .chosen = l->took[i],
+            .from = l->from,
+            .offset = l->offset,
+            .grew = reply_told(r) + reply_held(r) > l->from,
+        };
         memcpy(l->top + l->n * l->stride, l->took_top + i * l->stride,
                l->stride * sizeof(*l->top));
         l->n++;
@@ -310,7 +340,7 @@ static const struct part *parts_of(enum logprobs_shape shape)
         {NULL, NULL},
     };
 
-    return shape == LOGPROBS_CHAT ? chat : text;
+    return shape == LOGPROBS_TEXT ? text : chat;
 }
 
 bool logprobs_news(const struct logprobs *l)
@@ -351,4 +381,38 @@ void logprobs_write(struct logprobs *l, struct jw *w)
     jw_obj_end(w);
     l->any = false;
     tell(l);
+}
+
+/* --- kept ---------------------------------------------------------------- */
+
+size_t logprobs_count(const struct logprobs *l)
+{
+    return l->kept;
+}
+
+void logprobs_range(const struct logprobs *l, struct jw *w, size_t from,
+                    size_t to)
+{
+    const struct buf *text = &l->done[0].text;
+
+    if (text->failed)
+        jw_fail(w);
+    jw_arr(w);
+    for (size_t i = from; i < to && !text->failed; i++) {
+        size_t at = (i ? l->ends[i - 1] : 0) + 1; /* behind "[" or "," */
+
+        jw_raw(w, text->p + at, l->ends[i] - at);
+    }
+    jw_arr_end(w);
+}
+
+size_t logprobs_kept(const struct logprobs *l)
+{
+    size_t entry = ENTRY_BYTES + (size_t)l->c.top * TOP_BYTES, bytes;
+
+    if (l->c.shape != LOGPROBS_ITEM)
+        return 0;
+    if (!mem_mul(&bytes, l->c.max_tokens, entry) || bytes > BUF_ANSWER)
+        return BUF_ANSWER;
+    return bytes;
 }

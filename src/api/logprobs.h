@@ -33,6 +33,9 @@ enum logprobs_shape {
                     * alternatives as an object each, the chosen one always
                     * among them (so one more than asked for, and that one
                     * when 0 were); offsets are characters of the text */
+    LOGPROBS_ITEM, /* entries as chat's, of tokens that gave text: none of
+                    * calls. All are kept, as text, and may be told of in
+                    * ranges as often as needed (logprobs_range) */
 };
 
 struct logprobs_config {
@@ -42,7 +45,8 @@ struct logprobs_config {
     bool reasoning;           /* is it a part of content? */
     bool whole;               /* told once, at the end: JSON answers. Entries
                                * become text as they are decided, so that the
-                               * end of a long answer is no long work */
+                               * end of a long answer is no long work. Not of
+                               * LOGPROBS_ITEM */
     size_t max_tokens;        /* of the job */
 };
 
@@ -68,5 +72,16 @@ bool logprobs_news(const struct logprobs *l);
 /* The value of the member "logprobs": those entries, which are told then;
  * once only when `whole`. */
 void logprobs_write(struct logprobs *l, struct jw *w);
+
+/* --- LOGPROBS_ITEM ------------------------------------------------------- */
+
+/* Entries that are decided: each is one object. */
+size_t logprobs_count(const struct logprobs *l);
+/* Those from `from` to before `to`, as a list. */
+void logprobs_range(const struct logprobs *l, struct jw *w, size_t from,
+                    size_t to);
+/* The most bytes that what is kept should take, for the accounts; 0 for the
+ * other shapes. */
+size_t logprobs_kept(const struct logprobs *l);
 
 #endif

@@ -32,6 +32,10 @@ static void grow(struct pieces *p, enum piece_kind kind, size_t *seen,
         if (!last)
             return;
         last->from = *seen;
+        if (kind == PIECE_TEXT) {
+            p->text = p->n;
+            last->probs_from = last->probs_to = p->probs;
+        }
     }
     last->to = n;
     *seen = n;
@@ -62,6 +66,12 @@ void pieces_note(struct pieces *p, const struct buf *reasoning,
 bool piece_counts(const struct piece *one, const struct calls *calls)
 {
     return one->kind != PIECE_CALL || !calls->p[one->call]->withdrawn;
+}
+
+void pieces_probs(struct pieces *p, size_t n)
+{
+    if (p->text)
+        p->p[p->text - 1].probs_to = p->probs = n;
 }
 
 void pieces_release(struct pieces *p)

@@ -1,4 +1,5 @@
 /* POST /v1/responses. */
+#include "api/emit_responses.h"
 #include "api/handlers.h"
 #include "api/wire.h"
 
@@ -15,6 +16,7 @@ void handle_responses(struct exchange *x)
         .thinks = true,
         .parse = parse,
         .build = prompts_chat,
+        .keep = responses_echo,
     };
 
     generate(x, &wire);

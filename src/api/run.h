@@ -98,8 +98,10 @@ struct run {
     char skipped[SKIPPED_MAX]; /* types of tools that cannot be served, with
                                 * ", " between; "": none */
     int64_t sequence;      /* of the next event, where events are counted */
-    struct buf echo;       /* what the answer repeats of the request: members
-                            * of a JSON object, written by wire.keep */
+    struct buf echo;       /* what the answer repeats of the request: a JSON
+                            * object, written by wire.keep; n = 0: nothing */
+    bool sealed;           /* its reasoning items carry a seal */
+    bool stored;           /* its answer is kept */
     struct text *stops;    /* [n_stops], one block with their bytes, owned */
     size_t n_stops;
     struct choice *choices; /* [n_choices], owned */

@@ -86,6 +86,21 @@ void jw_raw(struct jw *w, const char *s, size_t n)
     check(w, yajl_gen_number(w->g, s, n));
 }
 
+/* {"key":REST} -> the key, and REST as its value. */
+void jw_members(struct jw *w, const char *s, size_t n)
+{
+    const char *end = n > 4 && s[0] == '{' && s[1] == '"'
+                          ? memchr(s + 2, '"', n - 4)
+                          : NULL;
+
+    if (!end || s[n - 1] != '}') {
+        jw_fail(w);
+        return;
+    }
+    jw_strn(w, s + 2, (size_t)(end - s) - 2);
+    jw_raw(w, end + 2, n - (size_t)(end - s) - 3);
+}
+
 void jw_fail(struct jw *w)
 {
     w->out->failed = true;

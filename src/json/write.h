@@ -32,6 +32,9 @@ void jw_str(struct jw *w, const char *s);
 void jw_strn(struct jw *w, const char *s, size_t n);
 /* One value that a writer of its own has made (jw_end was true), as it is. */
 void jw_raw(struct jw *w, const char *s, size_t n);
+/* The members of one object that a writer of its own has made, into the open
+ * one: one at least, and the first key needs no escapes. */
+void jw_members(struct jw *w, const char *s, size_t n);
 /* The document cannot be made: jw_end will say so. */
 void jw_fail(struct jw *w);
 
