@@ -60,6 +60,11 @@ struct think_ask {
                       * none sent */
     int64_t word_cap;/* of the effort word (chat.effort), for formats without
                       * efforts of their own; 0: no cap */
+    bool soft;         /* on or off is only said by default, or where the
+                        * model can: one that always reasons does, and one
+                        * that cannot does not */
+    bool hidden;       /* messages: the client gets no text of it, but a seal
+                        * (seal.h) */
     const char *field; /* the field that said on, off or how much, to name it
                         * when the chat format cannot (it only knows
                         * reasoning_effort); static; NULL: none did */
@@ -169,6 +174,9 @@ enum st body_parse_items(struct body *out, struct arena *a, struct text json,
 enum st body_parse_blocks(struct body *out, struct arena *a,
                           struct text json, struct err *e) MUST_CHECK;
                                                   /* /v1/messages */
+enum st body_parse_count(struct body *out, struct arena *a, struct text json,
+                         struct err *e) MUST_CHECK;
+                                     /* /v1/messages/count_tokens */
 /* Is the answer, where it is no call, one of JSON? */
 bool body_wants_json(const struct body *b);
 

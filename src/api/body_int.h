@@ -118,6 +118,9 @@ enum st body_format(struct body_parse *p) MUST_CHECK;
 enum st body_structured(struct body_parse *p) MUST_CHECK;
 /* body_think.c: every way to ask for reasoning; compat_check has been there. */
 void body_think(struct body_parse *p);
+/* body_think.c: the effort that a row says, a word of compat_efforts or a
+ * number. */
+void body_effort(struct body_parse *p, const char *field);
 /* body_bias.c: logit_bias. */
 enum st body_bias(struct body_parse *p) MUST_CHECK;
 /* body_prompt.c: `prompt` into out->prompts. */

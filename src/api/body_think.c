@@ -67,7 +67,7 @@ static void read_numbers(struct body_parse *p, struct said *s)
     }
 }
 
-static void keep_effort(struct body_parse *p, const char *field)
+void body_effort(struct body_parse *p, const char *field)
 {
     const char *word = compat_word(compat_efforts, compat_get(p->root, field));
     struct chat_req *r = &p->out->chat;
@@ -166,6 +166,6 @@ void body_think(struct body_parse *p)
     r->think = s.off ? THINK_OFF : s.on ? THINK_ON : THINK_DEFAULT;
     t->asked = !s.off && (t->cap >= 0 || s.effort);
     if (s.effort && !s.off)
-        keep_effort(p, s.effort);
+        body_effort(p, s.effort);
     t->field = s.off ? s.off : s.effort ? s.effort : s.on;
 }

@@ -59,6 +59,10 @@ enum think_mode prompts_think(const struct catalog_model *m,
 {
     const struct format_caps *caps = m->format ? format_caps(m->format) : NULL;
 
+    if (b->think.soft && caps && caps->think_forced)
+        return THINK_ON;
+    if (b->think.soft && caps && !caps->think && !caps->efforts)
+        return THINK_OFF;
     if (b->chat.think != THINK_DEFAULT || !caps || !caps->think)
         return b->chat.think;
     if (caps->think_forced)
