@@ -36,6 +36,13 @@ int64_t body_int(const struct body_parse *p, const char *name, int64_t dflt)
     return v && compat_whole(v, &n) ? n : dflt;
 }
 
+int32_t body_tokens(const struct body_parse *p, const char *field)
+{
+    int64_t n = body_int(p, field, 0);
+
+    return n > TOKENS_TOP ? TOKENS_TOP : (int32_t)n;
+}
+
 static enum st take_max_tokens(struct body_parse *p)
 {
     int64_t old = body_int(p, "max_tokens", 0);
@@ -44,9 +51,8 @@ static enum st take_max_tokens(struct body_parse *p)
     if (old && now && old != now)
         return err_set(p->e, ST_INVALID, "max_completion_tokens",
                        "differs from max_tokens; send one of them");
-    if (!now)
-        now = old;
-    p->out->max_tokens = now > TOKENS_TOP ? TOKENS_TOP : (int32_t)now;
+    p->out->max_tokens = body_tokens(p, now ? "max_completion_tokens"
+                                            : "max_tokens");
     return ST_OK;
 }
 
@@ -179,11 +185,14 @@ static enum st take_ngram(struct body_parse *p)
                    "must be 0 or from 2 to 64");
 }
 
-/* Only for the side lane: whatever it is, it is no error. */
-static void take_task(struct body_parse *p)
+/* The task is only for the side lane: whatever it is, it is no error. */
+void body_model(struct body_parse *p)
 {
+    const struct json *model = body_get(p->root, "model");
     const struct json *v = body_get(p->root, "metadata");
 
+    if (model)
+        p->out->model = model->str;
     v = v && v->type == JSON_OBJ ? json_get(v, "task") : NULL;
     if (v && v->type == JSON_STR)
         p->out->task = v->str;
@@ -202,14 +211,11 @@ static enum st take_fields(struct body_parse *p, enum compat_wire wire)
 {
     bool chat = wire == WIRE_CHAT;
     enum st st = compat_check(wire, p->root, p->e);
-    const struct json *v = body_get(p->root, "model");
 
     if (st)
         return st;
-    if (v)
-        p->out->model = v->str;
+    body_model(p);
     take_open(p);
-    take_task(p);
     take_stream(p);
     st = take_n(p);
     if (!st)

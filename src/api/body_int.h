@@ -57,6 +57,9 @@ void body_put_word(struct body_parse *p, struct body_tree *t, const char *key,
 /* body.c: the fields that go by one name everywhere, where the table of the
  * wire has them; compat_check has been there. */
 void body_sampling(struct body_parse *p);
+void body_model(struct body_parse *p); /* and metadata.task */
+/* A limit of tokens, as struct body has it; 0: absent. */
+int32_t body_tokens(const struct body_parse *p, const char *field);
 /* Stop strings: a string or a list of them, at p->root's `field`. */
 enum st body_stops(struct body_parse *p, const char *field) MUST_CHECK;
 /* body_msgs.c: list[0..n) becomes out->chat's: leading system messages are
@@ -64,6 +67,8 @@ enum st body_stops(struct body_parse *p, const char *field) MUST_CHECK;
  * Where a system message may stand, the chat format knows. */
 enum st body_list(struct body_parse *p, struct chat_msg *list, size_t n,
                   const char *field) MUST_CHECK;
+/* The texts of out->parts follow each other directly in out->content. */
+enum st body_join(struct body_parse *p, struct chat_msg *out) MUST_CHECK;
 /* There is an image part, whose type is at `where`: until vision exists, that
  * is refused (api/prompts.c). */
 void body_image(struct body_parse *p, const char *where);

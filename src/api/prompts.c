@@ -98,15 +98,20 @@ static void name_effort(const struct body *b, struct err *e)
 static void name_message(const struct body *b, struct err *e)
 {
     static const char chat[] = "messages[";
-    char index[24];
+    char index[24], before[24];
     size_t n;
 
+    snprintf(before, sizeof(before), "%zu", SENT_BEFORE);
     if (!b->list || strncmp(e->where, chat, sizeof(chat) - 1))
         return;
     n = strspn(e->where + sizeof(chat) - 1, "0123456789");
     snprintf(index, sizeof(index), "%.*s", (int)n,
              e->where + sizeof(chat) - 1);
-    snprintf(e->where, sizeof(e->where), "%s[%s]", b->list, index);
+    if (!strcmp(index, before))
+        snprintf(e->where, sizeof(e->where), "%s",
+                 b->previous.n ? "previous_response_id" : "instructions");
+    else
+        snprintf(e->where, sizeof(e->where), "%s[%s]", b->list, index);
 }
 
 enum st prompts_chat(struct prompt_ids *p, const struct catalog_model *m,

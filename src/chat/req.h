@@ -30,6 +30,8 @@ struct chat_call {
     struct text sent;           /* arguments sent as a string: as sent */
 };
 
+#define SENT_BEFORE SIZE_MAX
+
 struct chat_msg {
     enum chat_role role;        /* "developer" arrives as ROLE_SYSTEM */
     bool has_content;           /* the key is there and not null */
@@ -44,7 +46,8 @@ struct chat_msg {
     struct text tool;           /* tool: the key "tool", a name; n = 0: none */
     const struct json *tools;   /* system: tools that are added here (a list,
                                  * not empty); NULL: none */
-    size_t sent_i;              /* its index in the request, for errors */
+    size_t sent_i;              /* its index in the request, for errors;
+                                 * SENT_BEFORE: it is not in that list */
 };
 
 struct chat_tool {

@@ -1,0 +1,18 @@
+/*
+ * api/body_items.h - what the files of the parser of /v1/responses share
+ * (internal to api).
+ */
+#ifndef API_BODY_ITEMS_H
+#define API_BODY_ITEMS_H
+
+#include "api/body_int.h"
+
+/* body_items_list.c: instructions, what came before, and `input` into
+ * out->chat and out->input. compat_check has been there. */
+enum st body_items_list(struct body_parse *p, const struct body_past *past)
+    MUST_CHECK;
+/* body_items_tools.c: tools and tool_choice; those that are no functions are
+ * skipped. */
+enum st body_items_tools(struct body_parse *p) MUST_CHECK;
+
+#endif
