@@ -182,6 +182,11 @@ t_fuzz_chatjson_LDFLAGS = $(fuzz_ldflags)
 t_fuzz_reply_SOURCES = t/fuzz/reply.c t/lib/toy_tok.h $(fuzz_main)
 t_fuzz_reply_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_fuzz_reply_LDFLAGS = $(fuzz_ldflags)
+fuzz_tests += t/fuzz/emits
+t_fuzz_emits_SOURCES = t/fuzz/emits.c t/lib/parts_t.h t/lib/toy_tok.h \
+	$(fuzz_main)
+t_fuzz_emits_LDADD = $(P_LIBS) $(P_LDLIBS)
+t_fuzz_emits_LDFLAGS = $(fuzz_ldflags)
 # chat: XTML, DSML and what they share
 unit_tests += t/unit/chat_jsontext t/unit/chat_results t/unit/chat_xtml \
 	t/unit/chat_xtml_reply t/unit/chat_dsml
