@@ -1,6 +1,7 @@
 /* From a body to jobs: one flow for every dialect (api/wire.h). */
 #include "api/wire.h"
 
+#include "api/answer.h"
 #include "api/guides.h"
 #include "api/hold.h"
 #include "api/live.h"
@@ -357,4 +358,44 @@ void generate(struct exchange *x, const struct wire *wire)
     }
     run_drop_choices(run_of(x));
     run_refuse(x, &e);
+}
+
+/* Also that of a prompt without room behind it, where it was read to its
+ * end. */
+static enum st count(struct exchange *x, const struct wire *wire, size_t *n,
+                     struct err *e)
+{
+    struct prompt_ids p = {0};
+    struct body b;
+    enum st st = wire->parse(x, &b, e);
+
+    if (st)
+        return st;
+    st = wire_prompt(x, wire, &b, &p, e);
+    if (st == ST_CONTEXT && p.n && !p.of[p.n - 1].failed)
+        st = ST_OK;
+    if (!st)
+        *n = p.of[p.n - 1].n;
+    if (b.skipped[0])
+        snprintf(run_of(x)->skipped, sizeof(b.skipped), "%s", b.skipped);
+    prompts_release(&p);
+    return st;
+}
+
+void count_prompt(struct exchange *x, const struct wire *wire,
+                  const char *key)
+{
+    struct err e = {0};
+    size_t n = 0;
+    struct jw *w;
+
+    if (count(x, wire, &n, &e)) {
+        run_refuse(x, &e);
+        return;
+    }
+    w = jw_new(&x->body);
+    jw_obj(w);
+    jw_kint(w, key, (int64_t)n);
+    jw_obj_end(w);
+    answer_written(x, w, 200);
 }

@@ -16,6 +16,8 @@ static const struct route routes[] = {
      true, handle_responses},
     {"POST", "/v1/messages", ON_POST, AUTH_KEY, 0, "messages", "msg_",
      true, handle_messages},
+    {"POST", "/v1/messages/count_tokens", ON_POST, AUTH_KEY, 0,
+     "count_tokens", "req-", false, handle_count_tokens},
     {"GET", "/v1/models", ON_GET, AUTH_KEY, GET_BODY_MAX, "models", "req-",
      false, handle_models},
     {"GET", "/v1/models/*", ON_GET, AUTH_KEY, GET_BODY_MAX, "models", "req-",

@@ -101,6 +101,7 @@ struct run {
     struct buf echo;       /* what the answer repeats of the request: a JSON
                             * object, written by wire.keep; n = 0: nothing */
     bool sealed;           /* its reasoning items carry a seal */
+    bool thinking_hidden;  /* messages: a seal instead of its text */
     bool stored;           /* its answer is kept */
     struct text *stops;    /* [n_stops], one block with their bytes, owned */
     size_t n_stops;
