@@ -408,6 +408,7 @@ t_bench_grammar_masks_LDADD = $(GRAMFILE_LDADD)
 unit_tests += t/unit/api_shape
 t_unit_api_shape_LDADD = $(APIT_LDADD)
 # api: what the clients of /v1/messages get
-unit_tests += t/unit/api_style
+unit_tests += t/unit/api_style t/unit/api_emit_messages
 t_unit_api_style_LDADD = $(APIT_LDADD)
+t_unit_api_emit_messages_LDADD = $(APIT_LDADD)
 check_PROGRAMS += $(unit_tests)

@@ -95,6 +95,7 @@ static enum st make_job(struct exchange *x, struct choice *c, size_t i,
     job->sampling.seed = plan->seed;
     job->choice = (int32_t)(i % (size_t)b->n);
     c->named = b->chat.tool_choice == TOOLS_NAMED;
+    c->cramped = room < wanted;
     set_turn(job, x, b, i);
     ring_on_wake(job->ring, x->wake, x->wake_arg);
     st = job_set_bias(job, b->bias, b->n_bias, e);

@@ -55,6 +55,7 @@ struct choice {
     struct logprobs *logprobs; /* owned; NULL: not asked for */
     bool named;            /* tool_choice names the function: its call is no
                             * reason to end with tool_calls */
+    bool cramped;          /* the context has less room than max_tokens */
     bool role_sent;        /* chat streams: the role chunk is out */
     struct call_sent *sent; /* [CALLS_MAX] owned; NULL before the first call */
     int32_t announced;     /* calls that the stream has told of */

@@ -332,6 +332,11 @@ bool reply_stopped(const struct reply *r)
     return r->over;
 }
 
+int32_t reply_stop_string(const struct reply *r)
+{
+    return r->stops.found ? (int32_t)r->stops.which : -1;
+}
+
 int32_t reply_kept(const struct reply *r)
 {
     return r->tokens;

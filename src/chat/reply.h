@@ -52,6 +52,9 @@ void reply_end(struct reply *r, bool ended, struct buf *reasoning,
 /* Feed has returned true; or the end found a stop string that was complete
  * and waited for one that began before it. */
 bool reply_stopped(const struct reply *r);
+/* Index of the stop string that ended it: the leftmost in the text, of two that
+ * begin at one place the shorter; of the same twice the first. -1: none did. */
+int32_t reply_stop_string(const struct reply *r);
 /* Tokens up to the one that completed the reply, >= 1. */
 int32_t reply_kept(const struct reply *r);
 /*

@@ -64,16 +64,18 @@ void stops_close(struct stops *s)
 }
 
 /* One byte further. Where in the tail does the leftmost string begin that is
- * complete now? Its length when there is none. */
-static size_t step(struct stops *s, char c)
+ * complete now, and which is it? The tail's length when there is none. */
+static size_t step(struct stops *s, char c, size_t *which)
 {
     size_t at;
 
     buf_putc(&s->tail, c);
     at = s->tail.n;
     for (size_t i = 0; i < s->n; i++)
-        if (one_step(&s->list[i], c) && s->tail.n - s->list[i].n < at)
+        if (one_step(&s->list[i], c) && s->tail.n - s->list[i].n < at) {
             at = s->tail.n - s->list[i].n;
+            *which = i;
+        }
     return at;
 }
 
@@ -99,13 +101,14 @@ static void end_at_cut(struct stops *s, struct buf *out)
 /* True: a string is complete, and none can begin before it any more. */
 static bool settled(struct stops *s, char c)
 {
-    size_t at = step(s, c);
+    size_t which = 0, at = step(s, c, &which);
 
     if (s->tail.failed)
         return false;
     if (at < (s->waits ? s->cut : s->tail.n)) {
         s->waits = true;
         s->cut = at;
+        s->which = which;
     }
     return s->waits && s->tail.n - open_bytes(s) >= s->cut;
 }

@@ -18,8 +18,8 @@ struct stops {
     size_t n;
     struct buf tail;       /* bytes that may still become a stop string */
     bool waits;            /* one that begins at tail.p + cut is complete */
-    size_t cut;
-    bool found;
+    size_t cut, which;     /* ... the which-th one */
+    bool found;            /* the text has ended at it */
 };
 
 /* Copies the strings. Errors: ST_NOMEM. */

@@ -227,6 +227,20 @@ static size_t leftmost(const char *text, size_t n, const struct text *stops,
     return n;
 }
 
+/* Which of them begins at `at` and is complete first? */
+static size_t first_at(const char *text, size_t n, size_t at,
+                       const struct text *stops, size_t n_stops)
+{
+    size_t which = n_stops;
+
+    for (size_t i = 0; i < n_stops; i++)
+        if (at < n && stops[i].n <= n - at &&
+            !memcmp(text + at, stops[i].s, stops[i].n) &&
+            (which == n_stops || stops[i].n < stops[which].n))
+            which = i;
+    return which;
+}
+
 /* Random texts of two letters, and stop strings that overlap each other. */
 static void test_leftmost(void)
 {
@@ -259,7 +273,9 @@ static void test_leftmost(void)
                 break;
         stops_end(&s, &out);
         wrong += out.n != want || (want && memcmp(out.p, text, want)) ||
-                 s.found != (want < sizeof(text));
+                 s.found != (want < sizeof(text)) ||
+                 (s.found && s.which != first_at(text, sizeof(text), want,
+                                                 stops, 3));
         cut += s.found;
         stops_close(&s);
         buf_release(&out);
@@ -304,6 +320,7 @@ static void test_stop(void)
     ok(feed(&x, "b", 1), "C35: a NUL inside a stop string");
     ok(is(&x.content, ""), "nothing of it leaks");
     ok(reply_stopped(x.r), "stopped");
+    is_int(reply_stop_string(x.r), 0, "by that string");
     is_int(reply_kept(x.r), 3, "kept tokens, the completing one included");
     ok(feed(&x, "z", 1), "a later token stays stopped");
     is_int(reply_kept(x.r), 3, "and is not counted");
@@ -315,6 +332,7 @@ static void test_stop(void)
     feed_text(&x, "say </think> aloud");
     special(&x, "</think>");
     ok(feed_text(&x, "so </think> it"), "stop strings are for content");
+    is_int(reply_stop_string(x.r), 0, "which is told");
     ok(is(&x.reasoning, "say </think> aloud") && is(&x.content, "so "),
        "characters that spell a marker close nothing");
     run_close(&x);
@@ -336,6 +354,7 @@ static void test_reasoning(void)
     run_end(&x);
     ok(is(&x.reasoning, "first\n\nsecond"), "framing newlines are dropped");
     ok(is(&x.content, "answer\n"), "no newlines before the answer");
+    is_int(reply_stop_string(x.r), -1, "no stop string ended it");
     is_int(reply_reasoning_tokens(x.r), 18, "its tokens, both marks included");
     run_close(&x);
 
