@@ -226,6 +226,9 @@ t_unit_api_logprobs_LDADD = $(P_LIBS) $(P_LDLIBS)
 # api: what a request cost
 unit_tests += t/unit/api_figures
 t_unit_api_figures_LDADD = $(APIT_LDADD)
+# api: what clients of /v1/responses get
+unit_tests += t/unit/api_emit_responses
+t_unit_api_emit_responses_LDADD = $(APIT_LDADD)
 # api: an answer in the order of the model
 unit_tests += t/unit/api_pieces
 t_unit_api_pieces_LDADD = $(P_LIBS) $(P_LDLIBS)

@@ -4,11 +4,11 @@
 #include "api/error.h"
 #include "api/figures.h"
 #include "api/run.h"
+#include "api/seal.h"
 #include "api/sse.h"
 #include "base/utf8.h"
 
 #define ITEM_ID_MAX 48
-#define TOO_LONG "the answer is too long"
 
 /* How far an item is. Its words are OpenAI's. */
 enum item_state { ITEM_BEGUN, ITEM_DONE, ITEM_CUT };
@@ -101,12 +101,12 @@ static void put_text(struct jw *w, const char *key, struct text text)
     jw_kstrn(w, key, text.s, text.n);
 }
 
-static void put_probs(struct jw *w, const struct choice *c, size_t from,
-                      size_t to)
+static void put_probs(struct jw *w, const struct choice *c,
+                      enum logprobs_form form, size_t from, size_t to)
 {
     jw_key(w, "logprobs");
     if (c->logprobs && to > from) {
-        logprobs_range(c->logprobs, w, from, to);
+        logprobs_range(c->logprobs, w, form, from, to);
         return;
     }
     jw_arr(w);
@@ -126,7 +126,7 @@ static void put_part(struct jw *w, const struct choice *c,
     } else {
         jw_kstr(w, "type", "output_text");
         put_empty(w, "annotations");
-        put_probs(w, c, p->probs_from,
+        put_probs(w, c, LOGPROBS_FULL, p->probs_from,
                   state == ITEM_BEGUN ? p->probs_from : p->probs_to);
     }
     put_text(w, "text", text);
@@ -155,6 +155,21 @@ static void put_call(struct jw *w, const struct choice *c,
     jw_kstr(w, "name", call->name);
 }
 
+/* For clients that bring back nothing else of a reasoning. */
+static void put_seal(struct jw *w, const struct choice *c,
+                     const struct piece *p)
+{
+    struct text text = text_of(c, p);
+    struct buf seal;
+
+    buf_init(&seal, BUF_ANSWER);
+    seal_put(&seal, text.s, text.n);
+    if (seal.failed)
+        jw_fail(w);
+    put_text(w, "encrypted_content", buf_text(&seal));
+    buf_release(&seal);
+}
+
 static void put_item(struct jw *w, const struct run *r, const struct choice *c,
                      const struct piece *p, int32_t index,
                      enum item_state state)
@@ -173,6 +188,8 @@ static void put_item(struct jw *w, const struct run *r, const struct choice *c,
     case PIECE_REASONING:
         put_empty(w, "summary");
         put_content(w, c, p, state);
+        if (r->sealed && state != ITEM_BEGUN)
+            put_seal(w, c, p);
         break;
     case PIECE_TEXT:
         jw_kstr(w, "role", "assistant");
@@ -187,34 +204,28 @@ static void put_item(struct jw *w, const struct run *r, const struct choice *c,
 
 /* --- the object ---------------------------------------------------------- */
 
-static bool is_over(const char *status)
-{
-    return strcmp(status, "in_progress") != 0;
-}
-
 /* What ended on its own, or at a limit, is an answer. */
 static bool is_answer(const char *status)
 {
     return !strcmp(status, "completed") || !strcmp(status, "incomplete");
 }
 
-static void put_output(struct jw *w, const struct run *r, const char *status)
+/* `c` NULL: there is none (yet). */
+static void put_output(struct jw *w, const struct run *r,
+                       const struct choice *c, const char *status)
 {
-    const struct choice *c = r->choices;
     int32_t index = 0;
 
     jw_key(w, "output");
     jw_arr(w);
-    if (c && is_over(status)) {
-        for (size_t i = 0; i < c->pieces.n; i++) {
-            const struct piece *p = &c->pieces.p[i];
+    for (size_t i = 0; c && i < c->pieces.n; i++) {
+        const struct piece *p = &c->pieces.p[i];
 
-            if (is_item(r, c, p))
-                put_item(w, r, c, p, index++, end_state(c, p, status));
-        }
-        if (!index && is_answer(status))
-            put_item(w, r, c, &nothing, 0, end_state(c, &nothing, status));
+        if (is_item(r, c, p))
+            put_item(w, r, c, p, index++, end_state(c, p, status));
     }
+    if (c && !index && is_answer(status))
+        put_item(w, r, c, &nothing, 0, end_state(c, &nothing, status));
     jw_arr_end(w);
 }
 
@@ -291,14 +302,15 @@ static void put_skipped(struct jw *w, const struct run *r)
     jw_arr_end(w);
 }
 
-/* One value. */
+/* One value, with the output of `c` (NULL: none). */
 static void put_object(struct jw *w, const struct run *r,
-                       const struct figures *f, const struct err *e,
-                       const char *status)
+                       const struct choice *c, const struct figures *f,
+                       const struct err *e, const char *status)
 {
     jw_obj(w);
     jw_kstr(w, "id", r->row.request_id);
     jw_kstr(w, "object", "response");
+    jw_knull(w, "access_programs");
     jw_kint(w, "created_at", r->row.ts_ms / 1000);
     jw_kstr(w, "status", status);
     if (f && !strcmp(status, "completed"))
@@ -310,7 +322,7 @@ static void put_object(struct jw *w, const struct run *r,
     jw_kbool(w, "store", r->stored);
     if (r->echo.n)
         jw_members(w, r->echo.p, r->echo.n);
-    put_output(w, r, status);
+    put_output(w, r, c, status);
     if (f)
         put_usage(w, f);
     put_skipped(w, r);
@@ -325,7 +337,8 @@ void responses_object(const struct run *r, const struct figures *f,
 {
     struct jw *w = jw_new(out);
 
-    put_object(w, r, f, e, status);
+    put_object(w, r, strcmp(status, "in_progress") ? r->choices : NULL, f, e,
+               status);
     if (!jw_end(w))
         out->failed = true;
 }
@@ -366,13 +379,14 @@ static void close_event(struct jw *w, struct buf *out)
 
 /* One about the whole. */
 static void whole_event(struct run *r, const char *type,
-                        const struct figures *f, const struct err *e,
-                        const char *status, struct buf *out)
+                        const struct choice *c, const struct figures *f,
+                        const struct err *e, const char *status,
+                        struct buf *out)
 {
     struct jw *w = open_event(r, type, out);
 
     jw_key(w, "response");
-    put_object(w, r, f, e, status);
+    put_object(w, r, c, f, e, status);
     close_event(w, out);
 }
 
@@ -449,7 +463,8 @@ static void tell_delta(struct run *r, struct choice *c, const struct piece *p,
     w = item_event(r, c, p, types[p->kind], out);
     put_text(w, "delta", text);
     if (p->kind == PIECE_TEXT)
-        put_probs(w, c, p->probs_from + c->told.probs, p->probs_to);
+        put_probs(w, c, LOGPROBS_BRIEF, p->probs_from + c->told.probs,
+                  p->probs_to);
     close_event(w, out);
     c->told.bytes += text.n;
     c->told.probs = p->probs_to - p->probs_from;
@@ -466,11 +481,9 @@ static void text_itself(struct run *r, const struct choice *c,
     };
     struct jw *w = item_event(r, c, p, types[p->kind], out);
 
-    if (p->kind == PIECE_CALL)
-        jw_kstr(w, "name", call_of(c, p)->name);
     put_text(w, p->kind == PIECE_CALL ? "arguments" : "text", text_of(c, p));
     if (p->kind == PIECE_TEXT)
-        put_probs(w, c, p->probs_from, p->probs_to);
+        put_probs(w, c, LOGPROBS_BRIEF, p->probs_from, p->probs_to);
     close_event(w, out);
 }
 
@@ -532,8 +545,13 @@ static bool has_news(const struct run *r, size_t i)
 
 static void begin(struct run *r, struct buf *out)
 {
-    whole_event(r, "response.created", NULL, NULL, "in_progress", out);
-    whole_event(r, "response.in_progress", NULL, NULL, "in_progress", out);
+    static const char *const types[] = {
+        "response.created",
+        "response.in_progress",
+    };
+
+    for (size_t i = 0; i < 2; i++)
+        whole_event(r, types[i], NULL, NULL, NULL, "in_progress", out);
 }
 
 static void news(struct run *r, size_t i, struct buf *out)
@@ -541,17 +559,24 @@ static void news(struct run *r, size_t i, struct buf *out)
     tell(r, &r->choices[i], NULL, out);
 }
 
-static void last_event(struct run *r, const struct figures *f,
-                       const struct err *e, const char *status,
-                       struct buf *out)
+static const char *last_type(const char *status)
 {
-    const char *type = "response.incomplete";
-
     if (!strcmp(status, "completed"))
-        type = "response.completed";
-    else if (!strcmp(status, "failed"))
-        type = "response.failed";
-    whole_event(r, type, f, e, status, out);
+        return "response.completed";
+    return !strcmp(status, "failed") ? "response.failed"
+                                     : "response.incomplete";
+}
+
+/* The texts are told several times: too long for that is no answer. */
+static void too_long(struct run *r, const struct figures *f, int64_t sequence,
+                     struct buf *out)
+{
+    struct err e;
+
+    err_set(&e, ST_LIMIT, "", "the answer is too long");
+    buf_clear(out);
+    r->sequence = sequence;
+    whole_event(r, "response.failed", NULL, f, &e, "failed", out);
 }
 
 static void finish(struct run *r, const struct figures *f,
@@ -559,13 +584,16 @@ static void finish(struct run *r, const struct figures *f,
 {
     const char *status = responses_status(r, e);
     struct choice *c = &r->choices[0];
+    int64_t sequence = r->sequence;
 
     tell(r, c, status, out);
     if (!c->told.index && is_answer(status)) {
         begin_item(r, c, &nothing, out);
         end_item(r, c, &nothing, end_state(c, &nothing, status), out);
     }
-    last_event(r, f, e, status, out);
+    whole_event(r, last_type(status), c, f, e, status, out);
+    if (out->failed)
+        too_long(r, f, sequence, out);
 }
 
 static void whole(struct run *r, const struct figures *f, struct buf *out)

@@ -7,8 +7,8 @@
 
 #define NEVER -9999.0 /* for -inf, which JSON has no number for */
 #define DECIMALS 6
-#define ENTRY_BYTES 96 /* of what is kept of a token, without alternatives; */
-#define TOP_BYTES 72   /* and of each of those */
+#define ENTRY_BYTES 160 /* what is kept of a token, without alternatives; */
+#define TOP_BYTES 112   /* and of each of those */
 
 struct entry {
     int32_t id;
@@ -31,6 +31,10 @@ struct written { /* a part of a whole answer, on its way */
     struct jw *w; /* inside its list */
 };
 
+struct ends { /* where a kept entry ends in the text of each form */
+    size_t of[LOGPROBS_FORMS];
+};
+
 struct logprobs {
     struct logprobs_config c;
     size_t stride;          /* alternatives per id in the ring */
@@ -45,8 +49,7 @@ struct logprobs {
     size_t offset;
     struct buf text;        /* of the token that is being written */
     struct written done[PARTS_MAX]; /* c.whole; w NULL: there is none */
-    size_t *ends;           /* [c.max_tokens] owned; LOGPROBS_ITEM: where in
-                             * done[0].text the kept ones end */
+    struct ends *ends;      /* [c.max_tokens] owned; LOGPROBS_ITEM */
     size_t kept;
 };
 
@@ -122,8 +125,11 @@ static void keep(struct logprobs *l, size_t i, const struct reply *r)
 {
     if (!l->list[i].grew || l->list[i].from >= reply_told(r))
         return;
-    parts_of(l->c.shape)[0].entry(l, l->done[0].w, i);
-    l->ends[l->kept++] = l->done[0].text.n;
+    for (size_t k = 0; k < LOGPROBS_FORMS; k++) {
+        parts_of(l->c.shape)[k].entry(l, l->done[k].w, i);
+        l->ends[l->kept].of[k] = l->done[k].text.n;
+    }
+    l->kept++;
 }
 
 /* What is decided becomes text. */
@@ -131,16 +137,15 @@ static void collect(struct logprobs *l, const struct reply *r)
 {
     const struct part *parts = parts_of(l->c.shape);
 
-    if (l->told == l->decided)
-        return;
-    for (size_t k = 0; parts[k].name; k++)
-        for (size_t i = l->told; i < l->decided; i++) {
-            if (l->c.shape == LOGPROBS_ITEM)
-                keep(l, i, r);
-            else
-                parts[k].entry(l, l->done[k].w, i);
+    for (size_t i = l->told; i < l->decided; i++) {
+        if (l->c.shape == LOGPROBS_ITEM) {
+            keep(l, i, r);
+            continue;
         }
-    l->any = true;
+        for (size_t k = 0; parts[k].name; k++)
+            parts[k].entry(l, l->done[k].w, i);
+        l->any = true;
+    }
     tell(l);
 }
 
@@ -239,15 +244,23 @@ static struct text text_of(struct logprobs *l, int32_t id)
     return (struct text){l->text.p, l->text.n};
 }
 
-/* The members token, logprob and bytes. */
-static void write_token(struct logprobs *l, struct jw *w, int32_t id,
+/* The members token and logprob. */
+static void write_value(struct logprobs *l, struct jw *w, int32_t id,
                         float logprob)
 {
     struct text t = text_of(l, id);
-    struct span p = tok_piece(l->c.tok, id);
 
     jw_kstrn(w, "token", t.s, t.n);
     jw_knum(w, "logprob", shown(logprob), DECIMALS);
+}
+
+/* The same, and bytes. */
+static void write_token(struct logprobs *l, struct jw *w, int32_t id,
+                        float logprob)
+{
+    struct span p = tok_piece(l->c.tok, id);
+
+    write_value(l, w, id, logprob);
     jw_key(w, "bytes");
     jw_arr(w);
     for (size_t i = 0; i < p.n; i++)
@@ -255,21 +268,34 @@ static void write_token(struct logprobs *l, struct jw *w, int32_t id,
     jw_arr_end(w);
 }
 
-static void chat_entry(struct logprobs *l, struct jw *w, size_t i)
+/* One entry, each token as `write` has it. */
+static void write_entry(struct logprobs *l, struct jw *w, size_t i,
+                        void (*write)(struct logprobs *l, struct jw *w,
+                                      int32_t id, float logprob))
 {
     const struct logprob *top = l->top + i * l->stride;
 
     jw_obj(w);
-    write_token(l, w, l->list[i].id, l->list[i].chosen);
+    write(l, w, l->list[i].id, l->list[i].chosen);
     jw_key(w, "top_logprobs");
     jw_arr(w);
     for (int32_t k = 0; k < l->c.top && top[k].id >= 0; k++) {
         jw_obj(w);
-        write_token(l, w, top[k].id, top[k].logprob);
+        write(l, w, top[k].id, top[k].logprob);
         jw_obj_end(w);
     }
     jw_arr_end(w);
     jw_obj_end(w);
+}
+
+static void chat_entry(struct logprobs *l, struct jw *w, size_t i)
+{
+    write_entry(l, w, i, write_token);
+}
+
+static void event_entry(struct logprobs *l, struct jw *w, size_t i)
+{
+    write_entry(l, w, i, write_value);
 }
 
 /* Do two ids look alike? Their keys would be the same. */
@@ -332,6 +358,11 @@ static const struct part *parts_of(enum logprobs_shape shape)
         {"content", chat_entry},
         {NULL, NULL},
     };
+    static const struct part item[] = {
+        [LOGPROBS_FULL] = {"item", chat_entry},
+        [LOGPROBS_BRIEF] = {"events", event_entry},
+        {NULL, NULL},
+    };
     static const struct part text[] = {
         {"tokens", token_entry},
         {"token_logprobs", chosen_entry},
@@ -340,7 +371,9 @@ static const struct part *parts_of(enum logprobs_shape shape)
         {NULL, NULL},
     };
 
-    return shape == LOGPROBS_TEXT ? text : chat;
+    if (shape == LOGPROBS_ITEM)
+        return item;
+    return shape == LOGPROBS_CHAT ? chat : text;
 }
 
 bool logprobs_news(const struct logprobs *l)
@@ -390,18 +423,19 @@ size_t logprobs_count(const struct logprobs *l)
     return l->kept;
 }
 
-void logprobs_range(const struct logprobs *l, struct jw *w, size_t from,
-                    size_t to)
+void logprobs_range(const struct logprobs *l, struct jw *w,
+                    enum logprobs_form form, size_t from, size_t to)
 {
-    const struct buf *text = &l->done[0].text;
+    const struct buf *text = &l->done[form].text;
 
     if (text->failed)
         jw_fail(w);
     jw_arr(w);
     for (size_t i = from; i < to && !text->failed; i++) {
-        size_t at = (i ? l->ends[i - 1] : 0) + 1; /* behind "[" or "," */
+        /* behind "[" or "," */
+        size_t at = (i ? l->ends[i - 1].of[form] : 0) + 1;
 
-        jw_raw(w, text->p + at, l->ends[i] - at);
+        jw_raw(w, text->p + at, l->ends[i].of[form] - at);
     }
     jw_arr_end(w);
 }

@@ -77,9 +77,14 @@ void logprobs_write(struct logprobs *l, struct jw *w);
 
 /* Entries that are decided: each is one object. */
 size_t logprobs_count(const struct logprobs *l);
+enum logprobs_form {
+    LOGPROBS_FULL,  /* as chat's */
+    LOGPROBS_BRIEF, /* without bytes, which events do not declare */
+    LOGPROBS_FORMS,
+};
 /* Those from `from` to before `to`, as a list. */
-void logprobs_range(const struct logprobs *l, struct jw *w, size_t from,
-                    size_t to);
+void logprobs_range(const struct logprobs *l, struct jw *w,
+                    enum logprobs_form form, size_t from, size_t to);
 /* The most bytes that what is kept should take, for the accounts; 0 for the
  * other shapes. */
 size_t logprobs_kept(const struct logprobs *l);

@@ -11,12 +11,14 @@ struct echo {
     const struct json *root;
 };
 
-/* A member that is there and not null. */
-static const struct json *get(const struct json *o, const char *key)
+/* A member of this type. Others are not the declared ones: fields without
+ * effect may hold anything. */
+static const struct json *get(const struct json *o, const char *key,
+                              enum json_type type)
 {
     const struct json *v = json_get(o, key);
 
-    return v && v->type != JSON_NULL ? v : NULL;
+    return v && v->type == type ? v : NULL;
 }
 
 /* One value as it was sent, but for white space. */
@@ -30,36 +32,37 @@ static void put(struct echo *c, const struct json *v)
         jw_raw(c->w, c->value.p, c->value.n);
 }
 
-/* As it was sent; else `dflt`, a word, or null where that is NULL. */
-static void echo(struct echo *c, const char *key, const char *dflt)
+/* o's member as it was sent; else null. */
+static void echo_or_null(struct echo *c, const struct json *o,
+                         const char *key, enum json_type type)
 {
-    const struct json *v = get(c->root, key);
+    const struct json *v = get(o, key, type);
 
     jw_key(c->w, key);
     if (v)
         put(c, v);
-    else if (dflt)
-        jw_str(c->w, dflt);
     else
         jw_null(c->w);
 }
 
-/* Where the type knows no null: nothing. */
-static void echo_sent(struct echo *c, const char *key)
+static void echo(struct echo *c, const char *key, enum json_type type)
 {
-    if (get(c->root, key))
-        echo(c, key, NULL);
+    echo_or_null(c, c->root, key, type);
+}
+
+/* Where the type knows no null: nothing. */
+static void echo_sent(struct echo *c, const struct json *o, const char *key)
+{
+    if (get(o, key, JSON_STR))
+        echo_or_null(c, o, key, JSON_STR);
 }
 
 static void echo_num(struct echo *c, const char *key, int64_t dflt)
 {
-    const struct json *v = get(c->root, key);
-
-    jw_key(c->w, key);
-    if (v)
-        put(c, v);
+    if (get(c->root, key, JSON_NUM))
+        echo(c, key, JSON_NUM);
     else
-        jw_int(c->w, dflt);
+        jw_kint(c->w, key, dflt);
 }
 
 /* A function as it was sent, and what its type wants besides. */
@@ -80,7 +83,7 @@ static void put_function(struct echo *c, const struct json *tool)
 /* Those that are served. */
 static void echo_tools(struct echo *c)
 {
-    const struct json *list = get(c->root, "tools");
+    const struct json *list = get(c->root, "tools", JSON_ARR);
 
     jw_key(c->w, "tools");
     jw_arr(c->w);
@@ -90,11 +93,21 @@ static void echo_tools(struct echo *c)
     jw_arr_end(c->w);
 }
 
+static void echo_choice(struct echo *c)
+{
+    const struct json *v = json_get(c->root, "tool_choice");
+
+    jw_key(c->w, "tool_choice");
+    if (v && v->type != JSON_NULL)
+        put(c, v);
+    else
+        jw_str(c->w, "auto");
+}
+
 static void echo_text(struct echo *c)
 {
-    const struct json *text = get(c->root, "text");
-    const struct json *format = get(text, "format");
-    const struct json *verbosity = get(text, "verbosity");
+    const struct json *text = json_get(c->root, "text");
+    const struct json *format = get(text, "format", JSON_OBJ);
 
     jw_key(c->w, "text");
     jw_obj(c->w);
@@ -106,68 +119,63 @@ static void echo_text(struct echo *c)
         jw_kstr(c->w, "type", "text");
         jw_obj_end(c->w);
     }
-    if (verbosity) {
-        jw_key(c->w, "verbosity");
-        put(c, verbosity);
-    }
+    echo_sent(c, text, "verbosity");
     jw_obj_end(c->w);
 }
 
 static void echo_reasoning(struct echo *c)
 {
-    static const char *const keys[] = {"effort", "summary"};
-    const struct json *sent = get(c->root, "reasoning");
+    const struct json *sent = json_get(c->root, "reasoning");
 
     jw_key(c->w, "reasoning");
     jw_obj(c->w);
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        const struct json *v = get(sent, keys[i]);
-
-        jw_key(c->w, keys[i]);
-        if (v)
-            put(c, v);
-        else
-            jw_null(c->w);
-    }
+    echo_or_null(c, sent, "effort", JSON_STR);
+    echo_or_null(c, sent, "summary", JSON_STR);
     jw_obj_end(c->w);
 }
 
 static void echo_metadata(struct echo *c)
 {
-    const struct json *v = get(c->root, "metadata");
-
-    jw_key(c->w, "metadata");
-    if (v) {
-        put(c, v);
+    if (get(c->root, "metadata", JSON_OBJ)) {
+        echo(c, "metadata", JSON_OBJ);
         return;
     }
+    jw_key(c->w, "metadata");
     jw_obj(c->w);
     jw_obj_end(c->w);
+}
+
+static void echo_truncation(struct echo *c)
+{
+    if (get(c->root, "truncation", JSON_STR))
+        echo(c, "truncation", JSON_STR);
+    else
+        jw_kstr(c->w, "truncation", "disabled");
 }
 
 static void echo_all(struct echo *c, const struct body *b)
 {
     jw_obj(c->w);
     jw_kbool(c->w, "background", false);
-    echo(c, "instructions", NULL);
+    echo(c, "instructions", JSON_STR);
     echo_num(c, "temperature", 1);
     echo_num(c, "top_p", 1);
     echo_num(c, "top_logprobs", 0);
-    echo(c, "max_output_tokens", NULL);
-    echo(c, "max_tool_calls", NULL);
-    echo(c, "previous_response_id", NULL);
+    echo(c, "max_output_tokens", JSON_NUM);
+    echo(c, "max_tool_calls", JSON_NUM);
+    echo(c, "previous_response_id", JSON_STR);
     jw_kbool(c->w, "parallel_tool_calls", b->chat.parallel_calls);
-    echo(c, "tool_choice", "auto");
+    echo_choice(c);
     echo_tools(c);
     echo_text(c);
     echo_reasoning(c);
-    echo(c, "truncation", "disabled");
+    echo_truncation(c);
     echo_metadata(c);
     jw_kstr(c->w, "service_tier", "default"); /* there is one */
-    echo(c, "safety_identifier", NULL);
-    echo(c, "prompt_cache_key", NULL);
-    echo(c, "prompt_cache_retention", NULL);
-    echo_sent(c, "user");
+    echo(c, "safety_identifier", JSON_STR);
+    echo(c, "prompt_cache_key", JSON_STR);
+    echo(c, "prompt_cache_retention", JSON_STR);
+    echo_sent(c, c->root, "user");
     jw_obj_end(c->w);
 }
 
