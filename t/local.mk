@@ -119,6 +119,11 @@ unit_tests += t/unit/api_body
 t_unit_api_body_LDADD = $(P_LIBS) $(P_LDLIBS)
 check_PROGRAMS += t/unit/api_body_error
 t_unit_api_body_error_LDADD = $(P_LIBS) $(P_LDLIBS)
+# api: the body of /v1/responses, and seals
+unit_tests += t/unit/api_items t/unit/api_items_fields t/unit/api_seal
+t_unit_api_items_LDADD = $(P_LIBS) $(P_LDLIBS)
+t_unit_api_items_fields_LDADD = $(P_LIBS) $(P_LDLIBS)
+t_unit_api_seal_LDADD = $(P_LIBS) $(P_LDLIBS)
 fuzz_tests += t/fuzz/body
 t_fuzz_body_SOURCES = t/fuzz/body.c $(fuzz_main)
 t_fuzz_body_LDADD = $(P_LIBS) $(P_LDLIBS)

@@ -67,8 +67,6 @@ enum st body_stops(struct body_parse *p, const char *field) MUST_CHECK;
  * Where a system message may stand, the chat format knows. */
 enum st body_list(struct body_parse *p, struct chat_msg *list, size_t n,
                   const char *field) MUST_CHECK;
-/* The texts of out->parts follow each other directly in out->content. */
-enum st body_join(struct body_parse *p, struct chat_msg *out) MUST_CHECK;
 /* There is an image part, whose type is at `where`: until vision exists, that
  * is refused (api/prompts.c). */
 void body_image(struct body_parse *p, const char *where);

@@ -11,6 +11,12 @@
  * out->chat and out->input. compat_check has been there. */
 enum st body_items_list(struct body_parse *p, const struct body_past *past)
     MUST_CHECK;
+/* body_items_input.c: the items that previous_response_id stands for (NULL:
+ * none), which fills out->previous; then those of the request: out->input. */
+enum st body_items_chain(struct body_parse *p, const struct body_past *past,
+                         const struct json **chain) MUST_CHECK;
+enum st body_items_input(struct body_parse *p, const struct body_past *past)
+    MUST_CHECK;
 /* body_items_tools.c: tools and tool_choice; those that are no functions are
  * skipped. */
 enum st body_items_tools(struct body_parse *p) MUST_CHECK;

@@ -104,7 +104,8 @@ static enum st take_part(struct body_parse *p, const struct json *part,
                                              : "accepted is text");
 }
 
-enum st body_join(struct body_parse *p, struct chat_msg *out)
+/* The texts follow each other directly: nothing is put between them. */
+static enum st join_parts(struct body_parse *p, struct chat_msg *out)
 {
     size_t bytes = 0;
     char *s;
@@ -142,7 +143,7 @@ static enum st take_parts(struct body_parse *p, const struct json *list,
     }
     out->parts = parts;
     out->n_parts = list->n;
-    return body_join(p, out);
+    return join_parts(p, out);
 }
 
 /* May this message be without content? A call needs none, and some clients

@@ -384,7 +384,7 @@ static enum st count(struct exchange *x, const struct wire *wire, size_t *n,
 }
 
 void count_prompt(struct exchange *x, const struct wire *wire,
-                  const char *key)
+                  const char *object)
 {
     struct err e = {0};
     size_t n = 0;
@@ -396,7 +396,9 @@ void count_prompt(struct exchange *x, const struct wire *wire,
     }
     w = jw_new(&x->body);
     jw_obj(w);
-    jw_kint(w, key, (int64_t)n);
+    if (object)
+        jw_kstr(w, "object", object);
+    jw_kint(w, "input_tokens", (int64_t)n);
     jw_obj_end(w);
     answer_written(x, w, 200);
 }

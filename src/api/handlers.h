@@ -10,6 +10,7 @@
 void handle_chat(struct exchange *x);
 void handle_completion(struct exchange *x);
 void handle_responses(struct exchange *x);
+void handle_input_tokens(struct exchange *x);
 void handle_messages(struct exchange *x);
 void handle_count_tokens(struct exchange *x);
 void handle_models(struct exchange *x);

@@ -7,7 +7,8 @@ libp_api_a_SOURCES = \
 	src/api/body_tools.c src/api/body_think.c src/api/body_shape.c \
 	src/api/body_tree.c \
 	src/api/body_items.c src/api/body_items.h \
-	src/api/body_items_list.c src/api/body_items_tools.c \
+	src/api/body_items_list.c src/api/body_items_input.c \
+	src/api/body_items_tools.c \
 	src/api/seal.c src/api/seal.h \
 	src/api/body_blocks.c src/api/body_blocks.h \
 	src/api/body_blocks_msgs.c src/api/body_draft.c src/api/body_draft.h \

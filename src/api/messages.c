@@ -44,5 +44,5 @@ void handle_count_tokens(struct exchange *x)
         .build = prompts_chat,
     };
 
-    count_prompt(x, &wire, "input_tokens");
+    count_prompt(x, &wire, NULL);
 }

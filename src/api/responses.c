@@ -1,4 +1,4 @@
-/* POST /v1/responses. */
+/* POST /v1/responses and /v1/responses/input_tokens. */
 #include "api/emit_responses.h"
 #include "api/handlers.h"
 #include "api/wire.h"
@@ -8,16 +8,21 @@ static enum st parse(struct exchange *x, struct body *out, struct err *e)
     return body_parse_items(out, &x->arena, x->req.body, NULL, e);
 }
 
+static const struct wire wire = {
+    .emit = &emit_responses,
+    .field = "input",
+    .thinks = true,
+    .parse = parse,
+    .build = prompts_chat,
+    .keep = responses_echo,
+};
+
 void handle_responses(struct exchange *x)
 {
-    static const struct wire wire = {
-        .emit = &emit_responses,
-        .field = "input",
-        .thinks = true,
-        .parse = parse,
-        .build = prompts_chat,
-        .keep = responses_echo,
-    };
-
     generate(x, &wire);
+}
+
+void handle_input_tokens(struct exchange *x)
+{
+    count_prompt(x, &wire, "response.input_tokens");
 }

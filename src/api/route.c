@@ -14,6 +14,8 @@ static const struct route routes[] = {
      true, handle_completion},
     {"POST", "/v1/responses", ON_POST, AUTH_KEY, 0, "responses", "resp_",
      true, handle_responses},
+    {"POST", "/v1/responses/input_tokens", ON_POST, AUTH_KEY, 0,
+     "count_tokens", "req-", false, handle_input_tokens},
     {"POST", "/v1/messages", ON_POST, AUTH_KEY, 0, "messages", "msg_",
      true, handle_messages},
     {"POST", "/v1/messages/count_tokens", ON_POST, AUTH_KEY, 0,

@@ -39,10 +39,10 @@ void generate(struct exchange *x, const struct wire *wire);
 enum st wire_prompt(struct exchange *x, const struct wire *wire,
                     struct body *b, struct prompt_ids *p, struct err *e)
     MUST_CHECK;
-/* Answer x->req.body with how many tokens its prompt has, as the member `key`
- * of an object: nothing is generated. A prompt that is too long for an answer
- * is counted, too. */
+/* Answer x->req.body with how many tokens its prompt has, as input_tokens of
+ * an object, which says that it is an `object` (NULL: it does not): nothing is
+ * generated. A prompt that is too long for an answer is counted, too. */
 void count_prompt(struct exchange *x, const struct wire *wire,
-                  const char *key);
+                  const char *object);
 
 #endif
