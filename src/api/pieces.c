@@ -41,11 +41,27 @@ static void grow(struct pieces *p, enum piece_kind kind, size_t *seen,
     *seen = n;
 }
 
+/* Will the last piece grow, whatever comes? Reasoning may begin inside a call,
+ * whose rest comes behind it. */
+static bool is_open(const struct pieces *p, const struct calls *calls)
+{
+    const struct piece *last = p->n ? &p->p[p->n - 1] : NULL;
+    const struct tool_call *call;
+
+    if (!last || last->kind != PIECE_CALL)
+        return false;
+    call = calls->p[last->call];
+    return !call->whole && !call->withdrawn;
+}
+
 void pieces_note(struct pieces *p, const struct buf *reasoning,
                  const struct buf *content, const struct calls *calls,
                  enum pieces_when when)
 {
-    grow(p, PIECE_REASONING, &p->reasoning, reasoning->n);
+    bool over = when == PIECES_OVER;
+
+    if (over || !is_open(p, calls))
+        grow(p, PIECE_REASONING, &p->reasoning, reasoning->n);
     for (; calls && p->calls < calls->n && !p->failed; p->calls++) {
         const struct tool_call *call = calls->p[p->calls];
         size_t at = call->at < content->n ? call->at : content->n;
@@ -53,14 +69,15 @@ void pieces_note(struct pieces *p, const struct buf *reasoning,
 
         if (call->dropped || call->withdrawn)
             continue;
-        if (at < call->at && when != PIECES_OVER)
+        if (at < call->at && !over)
             break;
         grow(p, PIECE_TEXT, &p->content, at);
         one = add(p, PIECE_CALL);
         if (one)
             one->call = p->calls;
     }
-    grow(p, PIECE_TEXT, &p->content, content->n);
+    if (over || !is_open(p, calls))
+        grow(p, PIECE_TEXT, &p->content, content->n);
 }
 
 bool piece_counts(const struct piece *one, const struct calls *calls)

@@ -11,7 +11,8 @@
  * looks. Therefore a stream tells of every piece, calls that were withdrawn
  * since included: a look one id earlier would have told of them. A whole
  * answer leaves these out (piece_counts). A call waits for text before it
- * that a stop string may still claim.
+ * that a stop string may still claim, and what comes before the end of a call
+ * waits for that.
  */
 #ifndef API_PIECES_H
 #define API_PIECES_H

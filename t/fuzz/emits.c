@@ -198,7 +198,36 @@ static void say(struct answer *a, const uint8_t *data, size_t n,
     c->view.end.completion_tokens = c->fed;
 }
 
-static void answer(struct parts *p, const uint8_t *data, size_t n,
+/* What of an answer differs between a stream and a whole one. */
+struct seen {
+    bool withdrawn; /* calls that only a stream tells of */
+    bool cut;       /* arguments that are not complete, or were never an object
+                     * of JSON */
+};
+
+static void look_back(const struct answer *a, struct seen *s)
+{
+    const struct calls *calls = reply_calls(a->choice.reply);
+    struct arena mem;
+
+    *s = (struct seen){0};
+    arena_init(&mem, 64u << 20);
+    for (size_t i = 0; i < a->choice.pieces.n; i++) {
+        const struct piece *p = &a->choice.pieces.p[i];
+        const struct json *v;
+        struct text args;
+
+        s->withdrawn = s->withdrawn || !piece_counts(p, calls);
+        if (p->kind != PIECE_CALL)
+            continue;
+        args = buf_text(&calls->p[p->call]->args);
+        s->cut = s->cut || json_parse(&v, &mem, args.s, args.n, NULL) ||
+                 v->type != JSON_OBJ;
+    }
+    arena_release(&mem);
+}
+
+static void answer(struct parts *p, struct seen *s, const uint8_t *data, size_t n,
                    bool stream, unsigned every)
 {
     static const struct figures f = {.prompt = 7, .completion = 3};
@@ -223,10 +252,7 @@ static void answer(struct parts *p, const uint8_t *data, size_t n,
                 every, p->bad, (int)a->out.n, a->out.p);
         abort();
     }
-    /* what a stream told and a whole answer leaves out */
-    for (size_t i = 0; i < a->choice.pieces.n; i++)
-        p->begun = p->begun && piece_counts(&a->choice.pieces.p[i],
-                                            reply_calls(a->choice.reply));
+    look_back(a, s);
     close_answer(a);
     free(a);
 }
@@ -246,20 +272,19 @@ static void same(const struct parts *a, const struct parts *b, bool cut,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct parts each, some, whole;
+    struct seen seen;
 
     if (!toy.tok)
         open_all();
     if (n < 4)
         return 0;
-    answer(&each, data, n, true, 1);
-    answer(&some, data, n, true, data[2]);
+    answer(&each, &seen, data, n, true, 1);
+    answer(&some, &seen, data, n, true, data[2]);
     same(&each, &some, false, "another look, another answer");
     parts_close(&some);
-    if (each.begun && !(data[3] & 1)) {
-        answer(&whole, data, n, false, 0);
-        /* arguments that a limit cut are no object yet */
-        same(&each, &whole, data[0] & 64 || (data[0] & 6) == 6,
-             "whole, another answer");
+    if (!seen.withdrawn && !(data[3] & 1)) {
+        answer(&whole, &seen, data, n, false, 0);
+        same(&each, &whole, seen.cut, "whole, another answer");
         parts_close(&whole);
     }
     parts_close(&each);

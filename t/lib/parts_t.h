@@ -258,6 +258,8 @@ static inline void blocks_event(struct parts *p, const struct json *v)
         parts_check(p, parts_str(p, json_get(v, "error"), "message").n,
                     "an error without words");
         p->over = true;
+        if (p->open) /* it stays open */
+            parts_done(p);
     } else {
         parts_fail(p, "an event of another type", NULL);
     }

@@ -46,12 +46,13 @@ static void feed(struct answer *a, const char *thought, const char *said)
                 PIECES_MORE);
 }
 
-/* It is found behind `at` bytes of content and not noted yet. */
+/* It is found, complete, behind `at` bytes of content and not noted yet. */
 static struct tool_call *call(struct answer *a, const char *name, size_t at)
 {
     struct tool_call *c = calls_add(&a->calls, NULL, 0, name, strlen(name));
 
     BUG_ON(!c);
+    c->whole = true;
     calls_settle(&a->calls, a->calls.n - 1, at);
     return c;
 }
@@ -175,6 +176,46 @@ static void waits(void)
     close_answer(&a);
 }
 
+/* The model thinks inside a call, and goes on with it. */
+static void inside(void)
+{
+    struct answer a;
+    struct tool_call *f, *g;
+
+    open_answer(&a, CALLS_MAX);
+    f = call(&a, "f", 0);
+    f->whole = false;
+    feed(&a, "", "");
+    feed(&a, "Hm", "");
+    is_list(&a, "f", "a thought waits for the end of the call");
+    g = call(&a, "g", 0);
+    g->whole = false;
+    feed(&a, "m", "");
+    is_list(&a, "f g", "the next call of its block does not");
+    g->whole = true;
+    feed(&a, "", "x");
+    is_list(&a, "f g (Hmm) [x]", "then it comes");
+    close_answer(&a);
+
+    open_answer(&a, CALLS_MAX);
+    f = call(&a, "f", 0);
+    f->whole = false;
+    feed(&a, "", "");
+    feed(&a, "Hm", "");
+    calls_withdraw(&a.calls, f);
+    feed(&a, "", "text");
+    is_list(&a, "f (Hm) [text]", "one that is withdrawn is over, too");
+    close_answer(&a);
+
+    open_answer(&a, CALLS_MAX);
+    call(&a, "f", 0)->whole = false;
+    feed(&a, "", "");
+    feed(&a, "Hm", "");
+    over(&a);
+    is_list(&a, "f (Hm)", "so is everything at the end");
+    close_answer(&a);
+}
+
 static void not_pieces(void)
 {
     struct answer a;
@@ -258,6 +299,7 @@ int main(void)
     orders();
     one_id();
     waits();
+    inside();
     not_pieces();
     many();
     memory();
