@@ -125,9 +125,16 @@ t_unit_api_items_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_unit_api_items_fields_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_unit_api_seal_LDADD = $(P_LIBS) $(P_LDLIBS)
 fuzz_tests += t/fuzz/body
-t_fuzz_body_SOURCES = t/fuzz/body.c $(fuzz_main)
+t_fuzz_body_SOURCES = t/fuzz/body.c t/lib/bodycheck.h $(fuzz_main)
 t_fuzz_body_LDADD = $(P_LIBS) $(P_LDLIBS)
 t_fuzz_body_LDFLAGS = $(fuzz_ldflags)
+fuzz_tests += t/fuzz/items t/fuzz/blocks
+t_fuzz_items_SOURCES = t/fuzz/items.c t/lib/bodycheck.h $(fuzz_main)
+t_fuzz_items_LDADD = $(P_LIBS) $(P_LDLIBS)
+t_fuzz_items_LDFLAGS = $(fuzz_ldflags)
+t_fuzz_blocks_SOURCES = t/fuzz/blocks.c t/lib/bodycheck.h $(fuzz_main)
+t_fuzz_blocks_LDADD = $(P_LIBS) $(P_LDLIBS)
+t_fuzz_blocks_LDFLAGS = $(fuzz_ldflags)
 # chat: calls that are written as text
 unit_tests += t/unit/chat_tagcall t/unit/chat_jsoncall t/unit/chat_bracketcall \
 	t/unit/chat_sectioncall
