@@ -227,8 +227,8 @@ static void look_back(const struct answer *a, struct seen *s)
     arena_release(&mem);
 }
 
-static void answer(struct parts *p, struct seen *s, const uint8_t *data, size_t n,
-                   bool stream, unsigned every)
+static void answer(struct parts *p, struct seen *s, const uint8_t *data,
+                   size_t n, bool stream, unsigned every)
 {
     static const struct figures f = {.prompt = 7, .completion = 3};
     enum parts_wire wire = data[0] & 1 ? PARTS_ITEMS : PARTS_BLOCKS;
