@@ -4,9 +4,9 @@
  *
  * An answer is a list of blocks, one for each piece, in order. In a stream
  * message_start comes with the first of them (what of the prompt was cached is
- * known then), and each block is opened, grown and closed before the next. What
- * fails within a stream is one event "error", the last one: clients read
- * nothing behind it.
+ * known then, but for less than a page; message_delta has the final counts), and
+ * each block is opened, grown and closed before the next. What fails within a
+ * stream is one event "error", the last one: clients read nothing behind it.
  *
  * Reasoning that is not shown is a block without text. Its signature then holds
  * the text, for clients bring back only that; else the signature says no more
@@ -229,13 +229,13 @@ static void close_event(struct jw *w, struct buf *out)
 static void message_start(const struct run *r, struct choice *c,
                           struct buf *out)
 {
-    int64_t cached = c->view.ended ? c->view.end.cached_tokens
-                                   : c->view.prefill_from;
+    struct ring_view v; /* c->view may be older than the first token */
     struct jw *w;
 
     if (c->role_sent)
         return;
     c->role_sent = true;
+    ring_look(c->job->ring, &v);
     w = open_event(out, "message_start");
     jw_key(w, "message");
     jw_obj(w);
@@ -244,7 +244,8 @@ static void message_start(const struct run *r, struct choice *c,
     jw_arr(w);
     jw_arr_end(w);
     put_stop(w, r, NULL);
-    put_usage(w, r->prompt_tokens, cached, 0, 0);
+    put_usage(w, r->prompt_tokens,
+              v.ended ? v.end.cached_tokens : v.prefill_from, 0, 0);
     put_skipped(w, r);
     jw_obj_end(w);
     close_event(w, out);
