@@ -125,6 +125,9 @@ static const struct key keys[] = {
      "calls to their tools; off: such a request is refused"},
     {"usage-default", K_SWITCH, AT(usage_default), "on", 0, 0, "on|off",
      "usage in the finish chunk of streams that do not ask for it"},
+    {"responses-keep", K_INT, AT(responses_keep), "0", 0, 3650, "DAYS",
+     "answers of /v1/responses are stored for so long, with their input; 0: "
+     "nothing is stored"},
     {"wait-line-ms", K_INT, AT(wait_line_ms), "10000", 50, 3600000, "MS",
      "comment line in a waiting stream, first and next"},
     {"prefill-line-ms", K_INT, AT(prefill_line_ms), "5000", 50, 3600000, "MS",

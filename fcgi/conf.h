@@ -36,6 +36,7 @@ struct conf {
     int64_t handlers, max_connections;
     int64_t wait_line_ms, prefill_line_ms;
     int64_t pattern[3];        /* max, min, count; 0: off */
+    int64_t responses_keep;    /* days, 0: nothing is stored */
     int64_t log_level;         /* enum log_level */
     int64_t drain_timeout;     /* seconds */
     char *reasoning_format;    /* see api/reason.h; owned */

@@ -37,6 +37,7 @@ struct daemon {
     struct ledger *ledger;
     struct keys *keys;
     struct limits *limits;
+    struct responses *responses;
     struct wire *wire;
     struct api *api;
     struct writer writer;
@@ -97,17 +98,21 @@ static enum st open_store(struct daemon *d, struct err *e)
         .tokens_day = d->conf.limit_tokens_day,
         .concurrent = d->conf.limit_concurrent,
     };
-    size_t died = 0;
+    size_t died = 0, cut_off = 0;
     enum st st = db_writer_open(&d->db, d->conf.db, DB_QUEUE_MAX, e);
 
     if (!st)
         st = ledger_open(&d->ledger, d->db, &died, e);
+    if (!st)
+        st = responses_open(&d->responses, d->db, d->conf.db, &cut_off, e);
     if (!st)
         st = keys_open(&d->keys, d->conf.db, e);
     if (!st)
         st = limits_open(&d->limits, d->conf.db, &limits, epoch_ms(), e);
     if (!st && died)
         log_warn("ledger", "rows_of_a_dead_daemon=%zu", died);
+    if (!st && cut_off)
+        log_warn("responses", "rows_of_a_dead_daemon=%zu", cut_off);
     return st;
 }
 
@@ -120,6 +125,8 @@ static enum st open_api(struct daemon *d, struct err *e)
         .ledger = d->ledger,
         .memory = &d->memory,
         .limits = d->limits,
+        .responses = d->responses,
+        .responses_keep = c->responses_keep,
         .writer = d->db,
         .body_max = (uint64_t)c->body_max,
         .default_max_tokens = (int32_t)c->default_max_tokens,
@@ -233,6 +240,7 @@ static void run(struct daemon *d)
             log_info("signal", "name=HUP nothing is reloaded; restart instead");
         memory_sample(&d->memory);
         keys_refresh(d->keys);
+        responses_tick(d->responses, epoch_ms());
         listen_relock(&d->listener);
     }
 }
@@ -294,7 +302,8 @@ static void stop(struct daemon *d)
     writer_stop(&d->writer);
     wire_stop(d->wire);
     db_writer_close(d->db, DB_CLOSE_MS);
-    ledger_free(d->ledger); /* queued posts point into it until here */
+    ledger_free(d->ledger); /* queued posts point into these until here */
+    responses_free(d->responses);
     api_free(d->api);
     limits_close(d->limits);
     keys_close(d->keys);

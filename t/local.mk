@@ -426,4 +426,7 @@ t_unit_api_shape_LDADD = $(APIT_LDADD)
 unit_tests += t/unit/api_style t/unit/api_emit_messages
 t_unit_api_style_LDADD = $(APIT_LDADD)
 t_unit_api_emit_messages_LDADD = $(APIT_LDADD)
+# stored responses
+unit_tests += t/unit/api_stored
+t_unit_api_stored_LDADD = $(APIT_LDADD)
 check_PROGRAMS += $(unit_tests)

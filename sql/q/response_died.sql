@@ -6,7 +6,7 @@ UPDATE response SET status = 'failed',
     answer = CASE WHEN json_valid(CAST(answer AS TEXT)) THEN CAST(json_set(
         CAST(answer AS TEXT), '$.status', 'failed', '$.error', json(
         '{"code":"server_error",'
-        || '"message":"the server ended before this answer did"}'))
+        || '"message":"the server could not finish this answer"}'))
         AS BLOB) ELSE answer END
 WHERE status = 'in_progress' AND id = coalesce(?1, id)
 RETURNING id;

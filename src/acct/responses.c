@@ -387,12 +387,14 @@ enum st responses_begin(struct responses *rs, const struct response_row *row,
 }
 
 void responses_end(struct responses *rs, const char *id, const char *status,
-                   struct buf *answer)
+                   struct buf *answer, void (*done)(void *arg), void *arg)
 {
     struct item *i = item_new(id);
     struct db_post p = {.run = run_end, .done = item_done, .arg = i};
 
     i->status = status;
+    i->done = done;
+    i->arg = arg;
     if (!answer->failed)
         take_buf(&i->answer, &i->n_answer, answer);
     buf_release(answer);
@@ -511,11 +513,11 @@ enum st responses_read(struct responses *rs, const char *id, int64_t key_id,
 
 /* One step of a chain; previous "" ends it. */
 static enum st head_locked(struct responses *rs, const char *id,
-                           int64_t key_id, int64_t now_ms, char previous[40],
-                           size_t *bytes, struct err *e)
+                           int64_t key_id, int64_t now_ms, bool *runs,
+                           char previous[40], size_t *bytes, struct err *e)
 {
     struct db_stmt *s;
-    bool row, runs;
+    bool row;
     enum st st = look(rs->db, SQL_RESPONSE_HEAD, id, key_id, now_ms, &s, e);
 
     if (!st)
@@ -524,15 +526,25 @@ static enum st head_locked(struct responses *rs, const char *id,
         return unread(st, e);
     if (!row)
         return none(e);
-    runs = !strcmp(db_col_str(s, 0), "in_progress");
+    *runs = !strcmp(db_col_str(s, 0), "in_progress");
     snprintf(previous, 40, "%s", db_col_str(s, 1));
     *bytes = (size_t)db_col_int(s, 2);
     db_done(s);
-    if (runs)
-        return err_set(e, ST_INVALID, "",
-                       "this response, or one that it goes on from, is still "
-                       "running");
     return ST_OK;
+}
+
+enum st responses_size(struct responses *rs, const char *id, int64_t key_id,
+                       int64_t now_ms, size_t *bytes, struct err *e)
+{
+    char previous[40];
+    bool runs;
+    enum st st;
+
+    *bytes = 0;
+    pthread_mutex_lock(&rs->read_mu);
+    st = head_locked(rs, id, key_id, now_ms, &runs, previous, bytes, e);
+    pthread_mutex_unlock(&rs->read_mu);
+    return st;
 }
 
 static enum st chain_locked(struct responses *rs, int64_t key_id,
@@ -542,8 +554,9 @@ static enum st chain_locked(struct responses *rs, int64_t key_id,
     for (;;) {
         char previous[40];
         size_t bytes = 0;
-        enum st st = head_locked(rs, c->id[c->n], key_id, now_ms, previous,
-                                 &bytes, e);
+        bool runs = false;
+        enum st st = head_locked(rs, c->id[c->n], key_id, now_ms, &runs,
+                                 previous, &bytes, e);
 
         if (st == ST_NOT_FOUND && c->n)
             return err_set(e, ST_INVALID, "",
@@ -551,6 +564,10 @@ static enum st chain_locked(struct responses *rs, int64_t key_id,
                            "or has expired");
         if (st)
             return st;
+        if (runs)
+            return err_set(e, ST_INVALID, "",
+                           "this response, or one that it goes on from, is "
+                           "still running");
         c->n++;
         if (!mem_add(&c->bytes, c->bytes, bytes) || c->bytes > max_bytes)
             return err_set(e, ST_LIMIT, "",

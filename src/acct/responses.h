@@ -59,10 +59,10 @@ enum st responses_begin(struct responses *rs, const struct response_row *row,
                         struct buf *input, struct buf *answer, struct err *e)
     MUST_CHECK;
 /* How it ended, once for every begin: completed, incomplete, failed or
- * cancelled. Takes the memory of `answer`; one that is empty or that failed
- * makes a failed row. */
+ * cancelled (static). Takes the memory of `answer`; one that is empty or that
+ * failed makes a failed row. `done` as in db_post; NULL ok. */
 void responses_end(struct responses *rs, const char *id, const char *status,
-                   struct buf *answer);
+                   struct buf *answer, void (*done)(void *arg), void *arg);
 /* Instead of the end: it was not admitted after all. */
 void responses_undo(struct responses *rs, const char *id, int64_t key_id);
 /* `done` as in db_post. ST_BUSY: the queue is full. */
@@ -84,6 +84,11 @@ void responses_tick(struct responses *rs, int64_t now_ms);
 enum st responses_read(struct responses *rs, const char *id, int64_t key_id,
                        int64_t now_ms, char status[16], struct buf *input,
                        struct buf *answer, struct err *e) MUST_CHECK;
+
+/* Bytes of one, input and answer. */
+enum st responses_size(struct responses *rs, const char *id, int64_t key_id,
+                       int64_t now_ms, size_t *bytes, struct err *e)
+    MUST_CHECK;
 
 struct response_chain {
     size_t n;

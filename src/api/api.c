@@ -4,6 +4,7 @@
 #include "api/lexicon.h"
 #include "api/live.h"
 #include "api/metrics.h"
+#include "api/stored.h"
 #include "base/crypt.h"
 #include "base/thread.h"
 
@@ -39,6 +40,7 @@ enum st api_new(struct api **out, const struct api_config *c, struct err *e)
     a->started_ms = mono_ms();
     a->live = live_new();
     a->metrics = metrics_new();
+    a->stored = stored_runs_new();
     a->kept.grammars = grammars_new();
     a->kept.lexicons = lexicons_new();
     crypt_random(&a->id_salt, sizeof(a->id_salt));
@@ -53,6 +55,7 @@ void api_free(struct api *a)
         return;
     live_free(a->live);
     metrics_free(a->metrics);
+    stored_runs_free(a->stored);
     grammars_free(a->kept.grammars);
     lexicons_free(a->kept.lexicons);
     free(a);

@@ -10,6 +10,7 @@
 #include "acct/keys.h"
 #include "acct/ledger.h"
 #include "acct/limits.h"
+#include "acct/responses.h"
 #include "gen/catalog.h"
 #include "gen/memory.h"
 
@@ -18,6 +19,8 @@ struct api_config {
     struct keys *keys;
     struct ledger *ledger;
     struct limits *limits;        /* NULL: no key has any */
+    struct responses *responses;  /* NULL: there are none */
+    int64_t responses_keep;       /* days; 0: no more are stored */
     struct db_writer *writer;     /* for /health; may be NULL */
     struct memory *memory;        /* NULL: nothing is counted or refused */
     uint64_t body_max;            /* bytes of a request body */
@@ -43,7 +46,7 @@ struct api_config {
 struct api; /* opaque */
 enum st api_new(struct api **out, const struct api_config *c, struct err *e)
     MUST_CHECK;
-void api_free(struct api *a);
+void api_free(struct api *a); /* after the db writer of its responses */
 /* SIGTERM: new work is answered 503, /health says draining. */
 void api_drain(struct api *a);
 /* Exchanges that are streaming now. */

@@ -12,6 +12,7 @@ struct grammars;
 struct lexicons;
 struct live;
 struct metrics;
+struct stored_runs;
 
 /* What constrained requests share; owned. */
 struct guides_kept {
@@ -30,6 +31,7 @@ struct api {
     _Atomic int open;        /* streaming exchanges */
     struct live *live;       /* owned */
     struct metrics *metrics; /* owned */
+    struct stored_runs *stored; /* owned */
     struct guides_kept kept;
 };
 

@@ -348,7 +348,9 @@ const char *responses_status(const struct run *r, const struct err *e)
     const char *finish;
 
     if (e)
-        return e->st == ST_CANCELLED ? "cancelled" : "failed";
+        return "failed";
+    if (run_cancelled(r))
+        return "cancelled";
     finish = r->choices ? finish_of(r->choices) : "error";
     if (!strcmp(finish, "length") || !strcmp(finish, "timeout"))
         return "incomplete";

@@ -7,6 +7,7 @@
 #include "api/live.h"
 #include "api/run.h"
 #include "api/side.h"
+#include "api/stored.h"
 #include "base/crypt.h"
 #include "base/thread.h"
 #include "chat/format.h"
@@ -180,12 +181,14 @@ static enum st keep(struct run *r, const struct body *b, bool usage_default,
     return ST_OK;
 }
 
-/* The row is open before the first job runs. */
-static enum st submit(struct exchange *x, struct err *e)
+/* The rows are open before the first job runs. */
+static enum st submit(struct exchange *x, const struct body *b, struct err *e)
 {
     struct run *r = run_of(x);
     enum st st = quota_take(x, e);
 
+    if (!st)
+        st = stored_open(x, b, e);
     if (st)
         return st;
     st = ledger_admit(x->api->c.ledger, &r->row, &r->ticket, e);
@@ -302,6 +305,7 @@ static enum st admit(struct exchange *x, const struct wire *wire,
     if (st)
         return st;
     r->row.stream = b.stream;
+    r->created_s = x->req.arrived_epoch_ms / 1000;
     r->emit = wire->emit;
     st = wire_prompt(x, wire, &b, p, e);
     if (st)
@@ -318,7 +322,7 @@ static enum st admit(struct exchange *x, const struct wire *wire,
     if (!st)
         st = hold_jobs(x, e);
     if (!st)
-        st = name_prompt(submit(x, e), wire->field, e);
+        st = name_prompt(submit(x, &b, e), wire->field, e);
     return st;
 }
 
@@ -331,7 +335,6 @@ static void begin(struct exchange *x)
     size_t max = x->arena.max;
 
     r->phase = RUN_GENERATING;
-    r->created_s = x->req.arrived_epoch_ms / 1000;
     if (r->stream && x->api->c.wait_line_ms > 0)
         r->line_us = r->submitted_us + x->api->c.wait_line_ms * 1000;
     atomic_fetch_add(&x->api->open, 1);

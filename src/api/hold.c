@@ -43,6 +43,25 @@ enum st hold_body(struct exchange *x, uint64_t cap, struct err *e)
     return ST_OK;
 }
 
+enum st hold_past(struct exchange *x, size_t n, struct err *e)
+{
+    struct memory *m = x->api->c.memory;
+    struct run *r = run_of(x);
+    size_t tree, bytes;
+
+    if (!mem_mul(&tree, n, HOLD_TREE) ||
+        !mem_add(&tree, tree, HOLD_ARENA) || !mem_mul(&bytes, n, HOLD_COPIES) ||
+        !mem_add(&bytes, bytes, tree))
+        return no_room(x, SIZE_MAX, e);
+    if (m && !memory_reserve(m, bytes))
+        return no_room(x, bytes, e);
+    if (m)
+        r->held_body += bytes;
+    if (!mem_add(&x->arena.max, x->arena.max, tree))
+        x->arena.max = SIZE_MAX;
+    return ST_OK;
+}
+
 /* The most that one choice's job may take. */
 static bool of_choice(const struct choice *c, size_t *bytes)
 {

@@ -326,7 +326,7 @@ static void why(struct live_stop *stop, const struct live_row *r,
                 const struct run *run)
 {
     static const char *const reasons[] = {
-        "stop", "length", "tool_calls", "timeout",
+        "stop", "length", "tool_calls", "timeout", "cancelled",
     };
     struct err e;
 
@@ -365,7 +365,8 @@ static void count_locked(struct live *l, const char *finish, int64_t now_us)
         t->errors++;
     else if (!strcmp(finish, "timeout"))
         t->timeouts++;
-    else if (!strcmp(finish, "abandoned") || !strcmp(finish, "slow_client"))
+    else if (!strcmp(finish, "abandoned") || !strcmp(finish, "slow_client") ||
+             !strcmp(finish, "cancelled"))
         t->abandoned++;
     else
         t->served++;

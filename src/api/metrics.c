@@ -42,7 +42,7 @@ const struct hist_kind hist_kinds[HISTS] = {
 
 const char *const finish_words[FINISHES] = {
     "stop", "length", "tool_calls", "timeout", "error", "abandoned",
-    "slow_client", "refused",
+    "slow_client", "refused", "cancelled",
 };
 
 /* The last of both is what is in no other. */

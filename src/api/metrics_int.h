@@ -26,7 +26,7 @@ struct hist { /* n[i]: at most edges[i], and over edges[i - 1] */
     double sum;
 };
 
-#define FINISHES 8
+#define FINISHES 9
 #define ROUTES 8
 #define CODES 12
 #define ST_WORDS (ST_INTERNAL + 1)

@@ -7,10 +7,12 @@
 #include "api/live.h"
 #include "api/run.h"
 #include "api/sse.h"
+#include "api/stored.h"
 #include "base/crypt.h"
 
 #define TAKE 256 /* >= LOGPROBS_TAKE */
 #define PREFILL_EVERY_US 1000000
+#define STORED_WAIT_US 5000000
 #define TOO_LONG "the answer is too long; ask for less, or for a stream"
 #define LOOP_NOTICE "[The server ended this answer: it repeated itself.]"
 #define STREAM_HEAD "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n"
@@ -288,7 +290,7 @@ static enum x_pump gone(struct exchange *x, int64_t now_us)
 
     cancel_all(r);
     r->line_us = 0; /* nobody is written to: no timer either */
-    for (size_t i = 0; i < r->n_choices; i++) {
+    for (size_t i = 0; i < r->n_choices && !r->stored; i++) {
         if (!r->emit->ordered) { /* else pieces are places in them */
             buf_clear(&r->choices[i].reasoning);
             buf_clear(&r->choices[i].content);
@@ -311,6 +313,9 @@ static void committing(struct exchange *x, int64_t now_us)
     run_close(x, RUN_NOTICE, now_us);
     r->phase = RUN_COMMITTING;
     r->commit_by_us = now_us + x->api->c.ledger_wait_ms * 1000;
+    /* who goes on from it must find it */
+    if (r->stored && r->commit_by_us < now_us + STORED_WAIT_US)
+        r->commit_by_us = now_us + STORED_WAIT_US;
 }
 
 static void stream_end(struct exchange *x, const struct err *e,
@@ -379,6 +384,10 @@ static enum x_pump generating(struct exchange *x, struct buf *out,
     live_update(x, now_us);
     if (atomic_load(&x->gone))
         return gone(x, now_us);
+    if (stored_cancelled(r)) {
+        r->cancelled = true;
+        cancel_all(r);
+    }
     if (r->stream) {
         for (size_t i = 0; i < r->n_choices; i++) {
             if (!r->emit->has_news(r, i))

@@ -1,11 +1,15 @@
 /* POST /v1/responses and /v1/responses/input_tokens. */
 #include "api/emit_responses.h"
 #include "api/handlers.h"
+#include "api/stored.h"
 #include "api/wire.h"
 
 static enum st parse(struct exchange *x, struct body *out, struct err *e)
 {
-    return body_parse_items(out, &x->arena, x->req.body, NULL, e);
+    struct stored_past past;
+
+    return body_parse_items(out, &x->arena, x->req.body,
+                            stored_past(&past, x), e);
 }
 
 static const struct wire wire = {

@@ -6,6 +6,7 @@
 
 #define ON_GET "GET, HEAD, OPTIONS"
 #define ON_POST "POST, OPTIONS"
+#define ON_GET_DELETE "GET, HEAD, DELETE, OPTIONS"
 
 static const struct route routes[] = {
     {"POST", "/v1/chat/completions", ON_POST, AUTH_KEY, 0, "chat", "chatcmpl-",
@@ -16,6 +17,14 @@ static const struct route routes[] = {
      true, handle_responses},
     {"POST", "/v1/responses/input_tokens", ON_POST, AUTH_KEY, 0,
      "count_tokens", "req-", false, handle_input_tokens},
+    {"POST", "/v1/responses/*/cancel", ON_POST, AUTH_KEY, GET_BODY_MAX,
+     "responses", "req-", false, handle_response_cancel},
+    {"GET", "/v1/responses/*/input_items", ON_GET, AUTH_KEY, GET_BODY_MAX,
+     "responses", "req-", false, handle_response_items},
+    {"GET", "/v1/responses/*", ON_GET_DELETE, AUTH_KEY, GET_BODY_MAX,
+     "responses", "req-", false, handle_response_get},
+    {"DELETE", "/v1/responses/*", ON_GET_DELETE, AUTH_KEY, GET_BODY_MAX,
+     "responses", "req-", false, handle_response_delete},
     {"POST", "/v1/messages", ON_POST, AUTH_KEY, 0, "messages", "msg_",
      true, handle_messages},
     {"POST", "/v1/messages/count_tokens", ON_POST, AUTH_KEY, 0,
@@ -51,40 +60,53 @@ static struct span without_slashes(struct span path)
     return path;
 }
 
-/* Length of a pattern's fixed part; n itself when there is no star. */
-static size_t fixed_len(const char *pattern)
+/* The bytes before the star, and behind it; without one *tail is NULL. */
+static size_t fixed_len(const char *pattern, const char **tail)
 {
-    size_t n = strlen(pattern);
+    const char *star = strchr(pattern, '*');
 
-    return n && pattern[n - 1] == '*' ? n - 1 : n;
+    *tail = star ? star + 1 : NULL;
+    return star ? (size_t)(star - pattern) : strlen(pattern);
 }
 
 static bool matches(const struct route *r, struct span path)
 {
-    size_t n = fixed_len(r->path);
+    const char *tail;
+    size_t head = fixed_len(r->path, &tail), n;
 
-    if (r->path[n] == '*')
-        return path.n > n && memcmp(path.s, r->path, n) == 0;
-    return span_is(path, r->path);
+    if (!tail)
+        return span_is(path, r->path);
+    n = strlen(tail);
+    return path.n > head + n && memcmp(path.s, r->path, head) == 0 &&
+           memcmp(path.s + path.n - n, tail, n) == 0 &&
+           (!n || !memchr(path.s + head, '/', path.n - head - n));
+}
+
+static bool takes(const struct route *r, struct span method)
+{
+    return span_is(method, r->method) || span_is(method, "OPTIONS") ||
+           (span_is(method, "HEAD") && strcmp(r->method, "GET") == 0);
 }
 
 enum st route_find(const struct route **out, struct span path,
                    struct span method, struct err *e)
 {
+    const struct route *end = routes + sizeof(routes) / sizeof(routes[0]);
+    const struct route *first = routes, *r;
+
     *out = NULL;
     path = without_slashes(path);
-    for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
-        const struct route *r = &routes[i];
-
-        if (!matches(r, path))
-            continue;
-        *out = r;
-        if (span_is(method, r->method) || span_is(method, "OPTIONS") ||
-            (span_is(method, "HEAD") && strcmp(r->method, "GET") == 0))
+    while (first < end && !matches(first, path))
+        first++;
+    if (first == end)
+        return err_set(e, ST_NOT_FOUND, "", "there is no such route");
+    for (r = first; r < end && !strcmp(r->path, first->path); r++)
+        if (takes(r, method)) {
+            *out = r;
             return ST_OK;
-        return err_set(e, ST_METHOD, "", "this route accepts %s", r->allow);
-    }
-    return err_set(e, ST_NOT_FOUND, "", "there is no such route");
+        }
+    *out = first;
+    return err_set(e, ST_METHOD, "", "this route accepts %s", first->allow);
 }
 
 enum route_style route_style(const struct route *r,
@@ -101,8 +123,9 @@ enum route_style route_style(const struct route *r,
 
 struct span route_rest(const struct route *r, struct span path)
 {
-    size_t n = fixed_len(r->path);
+    const char *tail;
+    size_t head = fixed_len(r->path, &tail);
 
     path = without_slashes(path);
-    return (struct span){path.s + n, path.n - n};
+    return (struct span){path.s + head, path.n - head - strlen(tail)};
 }

@@ -2,8 +2,10 @@
  * api/route.h - which path means what: one static table.
  *
  * A path is matched without its trailing slashes; the query is never looked
- * at. One pattern of the table ends in a slash and a star: the rest of the
- * path is a name.
+ * at. A pattern may have one star. At its end the rest of the path is a name,
+ * slashes and all; further in front the star is one segment. The first pattern
+ * that matches decides, whatever the method; its rows, one for each method,
+ * follow each other and have the same `allow`.
  */
 #ifndef API_ROUTE_H
 #define API_ROUTE_H
@@ -19,7 +21,7 @@ enum route_auth {
 enum route_style { STYLE_OPENAI, STYLE_MESSAGES };
 
 struct route {
-    const char *method;     /* "GET" (HEAD follows) or "POST" */
+    const char *method;     /* "GET" (HEAD follows), "POST" or "DELETE" */
     const char *path;
     const char *allow;      /* value of the Allow header */
     enum route_auth auth;
@@ -45,7 +47,7 @@ enum st route_find(const struct route **out, struct span path,
  */
 enum route_style route_style(const struct route *r,
                              const struct http_req *req);
-/* What follows the fixed part of a pattern: the model id of a path, as sent. */
+/* What the star stands for: the model id of a path, as sent. */
 struct span route_rest(const struct route *r, struct span path);
 
 #endif

@@ -5,6 +5,7 @@
 #include "api/figures.h"
 #include "api/live.h"
 #include "api/metrics.h"
+#include "api/stored.h"
 #include "api/who.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -110,6 +111,24 @@ bool run_committed(const struct run *r)
     return yes;
 }
 
+void run_await(struct exchange *x, void (**done)(void *arg), void **arg)
+{
+    struct run *r = run_of(x);
+
+    BUG_ON(r->notice);
+    r->notice = notice_new(x->wake, x->wake_arg);
+    r->notice->refs = 2;
+    *done = row_committed;
+    *arg = r->notice;
+}
+
+void run_await_not(struct run *r)
+{
+    notice_unref(r->notice);
+    notice_drop(r->notice);
+    r->notice = NULL;
+}
+
 /* --- the ends ------------------------------------------------------------ */
 
 /* What was read of calls: "", or the words for the log line. */
@@ -173,6 +192,7 @@ void run_refuse(struct exchange *x, const struct err *e)
     bool left = e->st == ST_CANCELLED;
 
     quota_undo(x);
+    stored_undo(x);
     answer_error(x, e);
     row->status = x->status;
     row->total_ms = (mono_us() - x->req.arrived_us) / 1000;
@@ -221,6 +241,8 @@ static const char *finish_of_run(const struct exchange *x)
     }
     if (r->failure.st)
         return r->failure.st == ST_QUEUED ? "timeout" : "error";
+    if (run_cancelled(r))
+        return "cancelled";
     for (size_t i = r->n_choices; i-- > 0;) {
         const char *f = finish_of(&r->choices[i]);
 
@@ -245,6 +267,16 @@ static int64_t calls_of_run(const struct run *r)
     return n;
 }
 
+bool run_cancelled(const struct run *r)
+{
+    if (!r->cancelled || r->failure.st)
+        return false;
+    for (size_t i = 0; i < r->n_choices; i++)
+        if (r->choices[i].view.end.reason == END_CANCELLED)
+            return true;
+    return false;
+}
+
 bool run_error(const struct run *r, struct err *e)
 {
     if (r->failure.st) {
@@ -265,7 +297,7 @@ bool run_error(const struct run *r, struct err *e)
                 snprintf(e->where, sizeof(e->where), "%s", r->constrained);
             return true;
         }
-        if (c->view.end.reason == END_CANCELLED) {
+        if (c->view.end.reason == END_CANCELLED && !r->cancelled) {
             err_set(e, ST_DRAINING, "", "the server is going down");
             return true;
         }
@@ -289,6 +321,7 @@ void run_close(struct exchange *x, enum run_notice want, int64_t now_us)
     if (strcmp(row->finish, "error") == 0 || r->failure.st == ST_QUEUED)
         snprintf(row->error_type, sizeof(row->error_type), "%s",
                  st_name(run_error(r, &e) ? e.st : ST_INTERNAL));
+    stored_close(x, &f);
     if (r->admitted && want == RUN_NOTICE) {
         r->notice = notice_new(x->wake, x->wake_arg);
         r->notice->refs = 2;
@@ -355,6 +388,7 @@ void run_free(struct exchange *x)
     buf_release(&r->thought);
     buf_release(&r->said);
     buf_release(&r->echo);
+    free(r->wait);
     tools_free(r->tools);
     free(r);
     x->state = NULL;

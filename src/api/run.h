@@ -22,6 +22,8 @@
 
 struct live_row;
 struct live_watch;
+struct stored;
+struct stored_wait;
 
 enum gone_why { GONE_NOT, GONE_LEFT, GONE_SLOW }; /* exchange.gone */
 
@@ -104,6 +106,7 @@ struct run {
     bool sealed;           /* its reasoning items carry a seal */
     bool thinking_hidden;  /* messages: a seal instead of its text */
     bool stored;           /* its answer is kept */
+    struct stored *store;  /* its row is open, see api/stored.h; NULL: not */
     struct text *stops;    /* [n_stops], one block with their bytes, owned */
     size_t n_stops;
     struct choice *choices; /* [n_choices], owned */
@@ -111,6 +114,7 @@ struct run {
     int64_t prompt_tokens; /* of all prompts, each once */
 
     enum run_phase phase;
+    bool cancelled;        /* its client asked for the end */
     bool cancel_sent;
     bool head_sent;
     struct err failure;    /* our own, while pumping (st != ST_OK) */
@@ -125,6 +129,7 @@ struct run {
     enum x_pump (*pump)(struct exchange *x, struct buf *out, int64_t now_us);
     int64_t pump_at_us;      /* when it wants to be pumped next */
     struct live_watch *watch; /* owned, api/live_stream.c */
+    struct stored_wait *wait; /* owned, api/responses_get.c */
 };
 
 struct run *run_of(const struct exchange *x);
@@ -142,8 +147,11 @@ void run_drop_choices(struct run *r);
 void run_stop_wakes(struct run *r);
 
 /* What went wrong with the generation, if anything (false: nothing). What
- * fails behind a stop string fails behind the answer: it is none. */
+ * fails behind a stop string fails behind the answer: it is none. Nor is it
+ * that the client cancelled. */
 bool run_error(const struct run *r, struct err *e);
+/* Did it end because its client asked for that? */
+bool run_cancelled(const struct run *r);
 
 /*
  * The end of a request that got an error instead of a generation: the answer
@@ -160,5 +168,9 @@ void run_hide(struct exchange *x);
 enum run_notice { RUN_NO_NOTICE, RUN_NOTICE };
 void run_close(struct exchange *x, enum run_notice want, int64_t now_us);
 bool run_committed(const struct run *r);
+/* Somebody else's commit wakes this exchange: call *done(*arg) once, or
+ * run_await_not when it will not come. run_committed tells. */
+void run_await(struct exchange *x, void (**done)(void *arg), void **arg);
+void run_await_not(struct run *r);
 
 #endif

@@ -3,7 +3,8 @@
  *
  * Lock order (take in this order, never the reverse; most code holds one):
  *   live events -> live table -> engine queue -> job ring -> exchange ->
- *   fcgi queues -> db queue; apart from these: turn of grammars -> grammars
+ *   fcgi queues -> db queue; apart from these: turn of grammars -> grammars;
+ *   stored responses -> fcgi queues
  * No lock is held across I/O, a callback, a kernel or a log call.
  * docs/architecture.md lists every thread; no others exist.
  */

@@ -72,9 +72,12 @@ bool apit_open(struct apit *t, const struct scripted_config *gen,
     must(db_writer_open(&t->writer, t->db, 10000, &e), &e);
     must(keys_open(&t->keys, t->db, &e), &e);
     must(ledger_open(&t->ledger, t->writer, &(size_t){0}, &e), &e);
+    must(responses_open(&t->responses, t->writer, t->db, &(size_t){0}, &e),
+         &e);
     c.catalog = &t->catalog;
     c.keys = t->keys;
     c.ledger = t->ledger;
+    c.responses = t->responses;
     c.writer = t->writer;
     c.body_max = 1 << 20;
     c.default_max_tokens = 512;
@@ -94,10 +97,11 @@ void apit_close(struct apit *t)
     char path[128];
 
     gen_free(t->gen);
-    api_free(t->api);
-    keys_close(t->keys);
     db_writer_close(t->writer, WAIT_MS);
     ledger_free(t->ledger);
+    responses_free(t->responses);
+    api_free(t->api);
+    keys_close(t->keys);
     catalog_release(&t->catalog);
     format_free(t->format);
     tok_free(t->tok);

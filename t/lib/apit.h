@@ -30,6 +30,7 @@ struct apit {
     struct db_writer *writer;
     struct keys *keys;
     struct ledger *ledger;
+    struct responses *responses;
     struct api *api;
     int32_t end_id;      /* <|im_end|> */
 };

@@ -88,7 +88,7 @@ static void end(struct store *s, int i, const char *status,
     struct buf out;
 
     fill(&out, answer);
-    responses_end(s->rs, id_of(i), status, &out);
+    responses_end(s->rs, id_of(i), status, &out, NULL, NULL);
     ok(!out.p, "the answer's memory was taken");
 }
 
@@ -153,8 +153,8 @@ static void test_rows(struct store *s)
     settle(s);
     is_str(look(s, 4, 7, NOW),
            "failed|[]|{\"status\":\"failed\",\"x\":[1],\"error\":{\"code\":"
-           "\"server_error\",\"message\":\"the server ended before this "
-           "answer did\"}}",
+           "\"server_error\",\"message\":\"the server could not finish "
+           "this answer\"}}",
            "is a failed one");
 }
 
@@ -203,7 +203,7 @@ static void turn(struct store *s, int i, int previous, int64_t now)
     if (begin(s, i, previous, 7, now, "[1,2]", "{}"))
         ok(0, "turn %d", i);
     responses_end(s->rs, id_of(i), "completed",
-                  &(struct buf){.p = mem_dup("[3]"), .n = 3});
+                  &(struct buf){.p = mem_dup("[3]"), .n = 3}, NULL, NULL);
 }
 
 static void test_chain(struct store *s)
@@ -356,7 +356,7 @@ static void test_full(const char *path)
            "nor is one deleted");
     for (int i = 0; i < n; i++)
         responses_end(s.rs, id_of(i), "completed",
-                      &(struct buf){.p = mem_dup("[3]"), .n = 3});
+                      &(struct buf){.p = mem_dup("[3]"), .n = 3}, NULL, NULL);
     responses_tick(s.rs, NOW); /* finds no room either */
     db_writer_close(s.w, 100);
     responses_free(s.rs);
@@ -423,7 +423,7 @@ static void *client(void *arg)
         if (begin(s, i, 0, 7, NOW, "[1]", "{}"))
             continue;
         responses_end(s->rs, id_of(i), "completed",
-                      &(struct buf){.p = mem_dup("{}"), .n = 2});
+                      &(struct buf){.p = mem_dup("{}"), .n = 2}, NULL, NULL);
         (void)!responses_read(s->rs, id_of(i), 7, NOW, status, NULL, NULL,
                               NULL);
     }
