@@ -4,9 +4,10 @@
  *
  * An answer is a list of blocks, one for each piece, in order. In a stream
  * message_start comes with the first of them (what of the prompt was cached is
- * known then, but for less than a page; message_delta has the final counts), and
- * each block is opened, grown and closed before the next. What fails within a
- * stream is one event "error", the last one: clients read nothing behind it.
+ * known then, but for less than a page; message_delta has the final counts),
+ * and each block is opened, grown and closed before the next. What fails
+ * within a stream is one event "error", the last one: clients read nothing
+ * behind it.
  *
  * Reasoning that is not shown is a block without text. Its signature then holds
  * the text, for clients bring back only that; else the signature says no more
