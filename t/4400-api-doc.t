@@ -158,8 +158,10 @@ like ask($d, 'GET', '/health', undef, REMOTE_ADDR => '192.0.2.1')->{body},
 my $compat = $json->decode(scalar
     qx(${\ Pen::Daemon::build() }/penstock compat --json));
 my %base = (chat => '"messages":[{"role":"user","content":"Hi"}],"max_tokens":1',
-    completions => '"prompt":"Hi","max_tokens":1');
-my %path = (chat => '/v1/chat/completions', completions => '/v1/completions');
+    completions => '"prompt":"Hi","max_tokens":1',
+    responses => '"input":"Hi","max_output_tokens":1');
+my %path = (chat => '/v1/chat/completions', completions => '/v1/completions',
+    responses => '/v1/responses');
 
 # Members of a body, as the page shows them, in a request that lacks nothing.
 sub with {
@@ -170,26 +172,35 @@ sub with {
 
 # The use of a row, as the page writes it.
 sub use_of {
-    my @use = map { $_ // '-' } @{ $_[0] }{qw(chat completions)};
-    return $use[0] eq $use[1] ? $use[0] : "$use[0] / $use[1]";
+    my ($row, @wires) = @_;
+    my @use = map { $_ // '-' } @{$row}{@wires};
+    return $use[0] eq $use[-1] ? $use[0] : "$use[0] / $use[1]";
 }
 
-my @fields = rows('Request fields', 'field | use | example | meaning');
-is_deeply [ sort map { (quoted($_->[0]))[0] . " $_->[1]" } @fields ],
-    [ sort map { "$_->{field} " . use_of($_) }
-        grep { $_->{chat} || $_->{completions} } @{ $compat->{fields} } ],
-    'the page has the fields of penstock compat, and their use';
-for my $row (@fields) {
-    my ($members, $param) = quoted($row->[2]);
-    my @use = split m{ / }, $row->[1];
-    for my $wire (grep { $use[ $_ eq 'chat' ? 0 : -1 ] ne '-' }
-        qw(chat completions)) {
-        my $r = with($wire, $members);
-        my $got = $r->{status} == 200 ? 200 : "$r->{status} "
-            . ($json->decode($r->{body})->{error}{param} // 'null');
-        is $got, defined $param ? "400 $param" : 200, "$wire: $members";
+# The rows of a section are those of these bodies, and their examples hold.
+sub fields_are {
+    my ($name, @wires) = @_;
+    my @fields = rows($name, 'field | use | example | meaning');
+    is_deeply [ sort map { (quoted($_->[0]))[0] . " $_->[1]" } @fields ],
+        [ sort map { "$_->{field} " . use_of($_, @wires) }
+            grep { my $row = $_; grep { $row->{$_} } @wires }
+            @{ $compat->{fields} } ],
+        "$name: those of penstock compat, and their use";
+    for my $row (@fields) {
+        my ($members, $param) = quoted($row->[2]);
+        my @use = split m{ / }, $row->[1];
+        for my $wire (grep { $use[ $_ eq $wires[0] ? 0 : -1 ] ne '-' }
+            @wires) {
+            my $r = with($wire, $members);
+            my $got = $r->{status} == 200 ? 200 : "$r->{status} "
+                . ($json->decode($r->{body})->{error}{param} // 'null');
+            is $got, defined $param ? "400 $param" : 200, "$wire: $members";
+        }
     }
 }
+
+fields_are('Request fields', qw(chat completions));
+fields_are('Fields of responses', 'responses');
 
 my ($deep) = section('Request fields') =~ /nest (\d+) levels/;
 for my $n ($deep - 1, $deep) { # and the body itself
