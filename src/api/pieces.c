@@ -1,5 +1,7 @@
 #include "api/pieces.h"
 
+#include "base/ascii.h"
+
 static struct piece *add(struct pieces *p, enum piece_kind kind)
 {
     if (p->n == p->cap) {
@@ -41,6 +43,27 @@ static void grow(struct pieces *p, enum piece_kind kind, size_t *seen,
     *seen = n;
 }
 
+/* Content up to n is new. White space waits for what follows it. */
+static void grow_text(struct pieces *p, const struct buf *content, size_t n)
+{
+    bool begun = p->n && p->p[p->n - 1].kind == PIECE_TEXT;
+    size_t i = p->content;
+
+    while (!begun && i < n && json_space(content->p[i]))
+        i++;
+    if (begun || i < n)
+        grow(p, PIECE_TEXT, &p->content, n);
+}
+
+/* White space that came alone beside a call was layout. */
+static void pass_over(struct pieces *p, size_t n)
+{
+    if (n <= p->content)
+        return;
+    p->content = n;
+    p->probs = p->decided;
+}
+
 /* Will the last piece grow, whatever comes? Reasoning may begin inside a call,
  * whose rest comes behind it. */
 static bool is_open(const struct pieces *p, const struct calls *calls)
@@ -71,13 +94,19 @@ void pieces_note(struct pieces *p, const struct buf *reasoning,
             continue;
         if (at < call->at && !over)
             break;
-        grow(p, PIECE_TEXT, &p->content, at);
+        grow_text(p, content, at);
+        pass_over(p, at);
         one = add(p, PIECE_CALL);
         if (one)
             one->call = p->calls;
     }
     if (over || !is_open(p, calls))
+        grow_text(p, content, content->n);
+    if (over && p->n && p->p[p->n - 1].kind == PIECE_CALL)
+        pass_over(p, content->n);
+    else if (over)
         grow(p, PIECE_TEXT, &p->content, content->n);
+    p->waits = p->content < content->n;
 }
 
 bool piece_counts(const struct piece *one, const struct calls *calls)
@@ -87,7 +116,10 @@ bool piece_counts(const struct piece *one, const struct calls *calls)
 
 void pieces_probs(struct pieces *p, size_t n)
 {
-    if (p->text)
+    if (n == p->decided)
+        return;
+    p->decided = n;
+    if (p->text && !p->waits)
         p->p[p->text - 1].probs_to = p->probs = n;
 }
 

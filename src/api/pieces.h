@@ -12,7 +12,8 @@
  * since included: a look one id earlier would have told of them. A whole
  * answer leaves these out (piece_counts). A call waits for text before it
  * that a stop string may still claim, and what comes before the end of a call
- * waits for that.
+ * waits for that. White space alone between two calls, between another piece
+ * and a call, or behind the last call, is layout: it is left out.
  */
 #ifndef API_PIECES_H
 #define API_PIECES_H
@@ -37,6 +38,8 @@ struct pieces {
     size_t n, cap;
     size_t reasoning, content, calls, probs; /* noted so far */
     size_t text;     /* the last PIECE_TEXT, plus 1; 0: there is none */
+    size_t decided;  /* entries so far, also of text that is not noted */
+    bool waits;      /* there is text that is not noted */
     bool failed;     /* sticks: out of memory */
 };
 

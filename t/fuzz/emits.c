@@ -101,6 +101,7 @@ struct answer {
 static void open_answer(struct answer *a, const uint8_t *data, bool stream)
 {
     static char id[] = "toy";
+    static const int32_t prompt = 1;
     const struct format *format = formats[(data[0] >> 1) % 4u];
     struct reply_config c = {
         .tok = toy.tok, .format = format, .think_open = data[0] & 8,
@@ -128,13 +129,15 @@ static void open_answer(struct answer *a, const uint8_t *data, bool stream)
     buf_init(&a->choice.content, BUF_ANSWER);
     reason_init(&a->choice.reason, REASON_FIELD, false, false);
     a->choice.reply = reply_new(&c);
-    BUG_ON(!a->choice.reply);
+    a->choice.job = job_new(&prompt, 1, NULL, 0, 1, 0);
+    BUG_ON(!a->choice.reply || !a->choice.job);
     buf_init(&a->out, BUF_FILE);
     buf_puts(&a->out, "");
 }
 
 static void close_answer(struct answer *a)
 {
+    job_unref(a->choice.job);
     reply_free(a->choice.reply);
     pieces_release(&a->choice.pieces);
     free(a->choice.sent);

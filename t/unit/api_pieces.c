@@ -84,8 +84,10 @@ static void is_list(const struct answer *a, const char *want, const char *what)
         }
         buf_printf(&b, text ? "[%.*s]" : "(%.*s)", (int)(p->to - p->from),
                    from->p + p->from);
-        apart = apart && p->from == (text ? said : thought) &&
-                p->to > p->from && (!i || p[-1].kind != p->kind);
+        apart = apart && p->to > p->from && (!i || p[-1].kind != p->kind) &&
+                p->from >= (text ? said : thought);
+        for (size_t k = text ? said : thought; k < p->from; k++)
+            apart = apart && text && a->content.p[k] <= ' ';
         *(text ? &said : &thought) = p->to;
     }
     is_str(b.p, want, "%s", what);
@@ -173,6 +175,72 @@ static void waits(void)
     is_list(&a, "[Well.\n]", "half of that text");
     over(&a);
     is_list(&a, "[Well.\n] f", "the end: what never came is not waited for");
+    close_answer(&a);
+}
+
+/* White space of its own beside calls. */
+static void layout(void)
+{
+    struct answer a;
+
+    open_answer(&a, CALLS_MAX);
+    feed(&a, "t", "\n");
+    call(&a, "f", 1);
+    feed(&a, "", "");
+    is_list(&a, "(t) f", "before the first call");
+    feed(&a, "", " \n");
+    call(&a, "g", 3);
+    feed(&a, "", "\n\t");
+    is_list(&a, "(t) f g", "between calls");
+    feed(&a, "", "\rx");
+    is_list(&a, "(t) f g [\n\t\rx]", "in front of a text it is part of that");
+    feed(&a, "", "\n");
+    call(&a, "h", 8);
+    feed(&a, "", "\n");
+    is_list(&a, "(t) f g [\n\t\rx\n] h", "and behind it");
+    over(&a);
+    is_list(&a, "(t) f g [\n\t\rx\n] h", "behind the last call it is none");
+    close_answer(&a);
+
+    open_answer(&a, CALLS_MAX);
+    feed(&a, "t", "\n");
+    is_list(&a, "(t)", "without a call it waits");
+    over(&a);
+    is_list(&a, "(t) [\n]", "and is the answer");
+    close_answer(&a);
+}
+
+static bool probs_are(const struct answer *a, size_t i, size_t from, size_t to)
+{
+    return a->pieces.p[i].probs_from == from && a->pieces.p[i].probs_to == to;
+}
+
+/* An entry per id of text, decided when the id was noted. */
+static void probs(void)
+{
+    struct answer a;
+
+    open_answer(&a, CALLS_MAX);
+    feed(&a, "", "\n");
+    pieces_probs(&a.pieces, 1);
+    feed(&a, "", "x");
+    pieces_probs(&a.pieces, 2);
+    ok(probs_are(&a, 0, 0, 2), "white space and text: both entries");
+    call(&a, "f", 2);
+    feed(&a, "", "");
+    pieces_probs(&a.pieces, 2);
+    feed(&a, "", "\n");
+    pieces_probs(&a.pieces, 3);
+    call(&a, "g", 3);
+    feed(&a, "", "");
+    pieces_probs(&a.pieces, 3);
+    ok(probs_are(&a, 0, 0, 2), "white space that is left out has none");
+    feed(&a, "", " ");
+    pieces_probs(&a.pieces, 4);
+    feed(&a, "", "y");
+    pieces_probs(&a.pieces, 5);
+    ok(probs_are(&a, 3, 3, 5), "and none behind it");
+    ok(probs_are(&a, 0, 0, 2), "what is closed stays");
     close_answer(&a);
 }
 
@@ -299,6 +367,8 @@ int main(void)
     orders();
     one_id();
     waits();
+    layout();
+    probs();
     inside();
     not_pieces();
     many();
