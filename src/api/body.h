@@ -122,6 +122,12 @@ struct body { /* everything in the arena */
                                      * where theirs differ from them: errors
                                      * of the chat format end at list[i];
                                      * static; NULL: messages, as they are */
+    const char *before;             /* with `list`: what the caller calls what
+                                     * stands before it (SENT_BEFORE);
+                                     * static */
+    const char *tool_params;        /* tools are no chat's, and this is what
+                                     * the caller calls their schemas; static;
+                                     * NULL: they are */
     int32_t no_repeat_ngram;        /* 0: off; 2..64 */
     bool logprobs;                  /* asked, also with no alternatives */
     int32_t top_logprobs;           /* alternatives to tell; 0..20, of a

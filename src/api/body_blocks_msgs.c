@@ -3,6 +3,7 @@
 #include "api/body_blocks.h"
 
 #include "api/body_draft.h"
+#include "api/seal.h"
 
 #define STEPS 4 /* messages, content, its content, a document's content */
 
@@ -242,6 +243,9 @@ static enum st take_thinking(struct blocks *b, const struct json *o)
 
     if (!st)
         st = take_string(b, o, "signature", &signature);
+    if (!st && !thought.n &&
+        seal_open(&thought, b->p->a, signature) == SEAL_FULL)
+        st = body_full(b->p->e);
     if (!st)
         draft_thought(&b->draft, thought);
     return st;
@@ -422,7 +426,7 @@ static enum st take_system(struct blocks *b)
         return err_set(b->p->e, ST_INVALID, "system",
                        "must be a string or a list of text blocks, not %s",
                        json_type_name(v));
-    draft_begin(&b->draft, ROLE_SYSTEM, 0);
+    draft_begin(&b->draft, ROLE_SYSTEM, SENT_BEFORE);
     if (v->type == JSON_ARR)
         return take_list(b, v, "system", IN_TEXTS);
     draft_text(&b->draft, v->str);
@@ -470,5 +474,6 @@ enum st body_blocks_messages(struct body_parse *p)
     if (b.draft.failed)
         return body_full(p->e);
     p->out->list = "messages";
+    p->out->before = "system";
     return body_list(p, b.draft.list, b.draft.n, "messages");
 }

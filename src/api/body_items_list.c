@@ -358,6 +358,7 @@ enum st body_items_list(struct body_parse *p, const struct body_past *past)
     if (st)
         return st;
     p->out->list = "input";
+    p->out->before = "instructions";
     draft_init(&it.draft, p->a);
     if (first) {
         begin(&it, ROLE_SYSTEM);

@@ -272,6 +272,8 @@ enum st body_function(struct body_parse *p, const struct json *item, size_t i,
     if (!t)
         return p->e->st;
     st = take_function(p, item, "tools", i, &form, t);
+    t->sent_i = i;
+    p->out->tool_params = params;
     if (!st)
         st = chat_shape(p, params, t);
     return st ? st : add_tool(p, 0, "tools", i, &form);

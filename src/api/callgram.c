@@ -24,6 +24,19 @@ struct callgram {
 
 /* --- errors --------------------------------------------------------------- */
 
+/* A field of a function in the terms of a dialect that has its own. */
+static void where_own(const struct callgram *c, const char *field,
+                      char where[128])
+{
+    const struct body *b = c->body;
+    size_t i = b->offered[c->tool].sent_i;
+
+    if (!strcmp(field, ".parameters"))
+        snprintf(where, 128, "tools[%zu].%s", i, b->tool_params);
+    else
+        snprintf(where, 128, "tools[%zu]%s", i, field);
+}
+
 /* Tools of system messages come first in the list. */
 static void where_tool(const struct callgram *c, const char *field,
                        char where[128])
@@ -31,7 +44,9 @@ static void where_tool(const struct callgram *c, const char *field,
     const struct body *b = c->body;
     size_t late = b->n_offered - b->chat.n_tools;
 
-    if (c->tool < late)
+    if (b->tool_params)
+        where_own(c, field, where);
+    else if (c->tool < late)
         snprintf(where, 128, "messages");
     else
         snprintf(where, 128, "tools[%zu].function%s", c->tool - late, field);

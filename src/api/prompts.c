@@ -109,7 +109,7 @@ static void name_message(const struct body *b, struct err *e)
              e->where + sizeof(chat) - 1);
     if (!strcmp(index, before))
         snprintf(e->where, sizeof(e->where), "%s",
-                 b->previous.n ? "previous_response_id" : "instructions");
+                 b->previous.n ? "previous_response_id" : b->before);
     else
         snprintf(e->where, sizeof(e->where), "%s[%s]", b->list, index);
 }

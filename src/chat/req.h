@@ -55,6 +55,8 @@ struct chat_tool {
     const struct json *item;    /* the whole item of `tools` */
     const struct json *function;/* its function object */
     const struct json *params;  /* an object; NULL: none */
+    size_t sent_i;              /* its index in the request's tools, for errors
+                                 * where they are not chat's */
 };
 
 enum think_mode { THINK_DEFAULT, THINK_ON, THINK_OFF };

@@ -123,7 +123,8 @@ static inline void chatreq_tools(struct chat_req *r, struct arena *a,
 
         fn = fn ? fn : c;
         list[r->n_tools++] = (struct chat_tool){
-            chatreq_text(fn, "name"), c, fn, json_get(fn, "parameters"),
+            .name = chatreq_text(fn, "name"), .item = c, .function = fn,
+            .params = json_get(fn, "parameters"),
         };
     }
 }
