@@ -157,6 +157,7 @@ static enum st run_begin(struct db *db, void *arg, struct err *e)
     db_bind_blob(s, 7, i->input ? i->input : "", i->n_input);
     bind_text(s, 8, i->answer, i->n_answer);
     st = db_run(s, e);
+    db_done(s);
     return !st && r->previous[0] ? touch(db, r, e) : st;
 }
 
@@ -192,7 +193,9 @@ static enum st run_end(struct db *db, void *arg, struct err *e)
     db_bind_str(s, 1, i->row.id);
     db_bind_str(s, 2, i->status);
     db_bind_blob(s, 3, i->answer, i->n_answer);
-    return db_run(s, e);
+    st = db_run(s, e);
+    db_done(s);
+    return st;
 }
 
 static enum st run_delete(struct db *db, void *arg, struct err *e)

@@ -62,6 +62,18 @@ enum st hold_past(struct exchange *x, size_t n, struct err *e)
     return ST_OK;
 }
 
+enum st hold_answer(struct exchange *x, size_t n, struct err *e)
+{
+    struct memory *m = x->api->c.memory;
+
+    if (!m)
+        return ST_OK;
+    if (!memory_reserve(m, n))
+        return no_room(x, n, e);
+    run_of(x)->held_jobs += n;
+    return ST_OK;
+}
+
 /* The most that one choice's job may take. */
 static bool of_choice(const struct choice *c, size_t *bytes)
 {

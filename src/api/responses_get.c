@@ -21,6 +21,7 @@
 #define LOOK_EVERY_US 20000
 #define PAGE 20      /* input items of one answer, where it is not said */
 #define PAGE_MAX 100
+#define COPIES 3     /* of an answer: as it grows, and on its way out */
 #define VALUE_MAX 128 /* bytes of a value of the query */
 
 enum wish { WISH_GET, WISH_ITEMS, WISH_CANCEL, WISH_DELETE };
@@ -224,16 +225,30 @@ static bool not_yet(struct err *e)
     return false;
 }
 
+/* What it holds, the copies on its way to the client, in the accounts. */
+static enum st make_room(struct exchange *x, const struct stored_wait *w,
+                         struct err *e)
+{
+    size_t bytes;
+    enum st st = responses_size(x->api->c.responses, w->id,
+                                run_of(x)->row.key_id, epoch_ms(), &bytes, e);
+
+    if (!st && !mem_mul(&bytes, bytes, COPIES))
+        bytes = SIZE_MAX;
+    return st ? st : hold_answer(x, bytes, e);
+}
+
 static enum st read_items(struct exchange *x, const struct stored_wait *w,
                           struct err *e)
 {
     struct buf text;
     char status[16];
-    enum st st;
+    enum st st = make_room(x, w, e);
 
     buf_init(&text, BUF_ANSWER);
-    st = responses_read(x->api->c.responses, w->id, run_of(x)->row.key_id,
-                        epoch_ms(), status, &text, NULL, e);
+    if (!st)
+        st = responses_read(x->api->c.responses, w->id, run_of(x)->row.key_id,
+                            epoch_ms(), status, &text, NULL, e);
     if (!st)
         st = answer_items(x, &w->page, &text, e);
     buf_release(&text);
@@ -244,11 +259,12 @@ static enum st read_object(struct exchange *x, const struct stored_wait *w,
                            struct err *e)
 {
     char status[16];
-    enum st st;
+    enum st st = make_room(x, w, e);
 
     buf_clear(&x->body);
-    st = responses_read(x->api->c.responses, w->id, run_of(x)->row.key_id,
-                        epoch_ms(), status, NULL, &x->body, e);
+    if (!st)
+        st = responses_read(x->api->c.responses, w->id, run_of(x)->row.key_id,
+                            epoch_ms(), status, NULL, &x->body, e);
     if (!st) {
         buf_putc(&x->body, '\n');
         answer_body(x, 200, JSON_TYPE, NULL);

@@ -161,6 +161,7 @@ enum st db_run(struct db_stmt *s, struct err *e)
 void db_done(struct db_stmt *s)
 {
     sqlite3_reset(s->s);
+    sqlite3_clear_bindings(s->s); /* copies, which may be large */
 }
 
 int64_t db_col_int(struct db_stmt *s, int col)

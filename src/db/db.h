@@ -41,7 +41,8 @@ void db_bind_null(struct db_stmt *s, int at);
 /* Next row: *row = true when there is one. Errors: ST_BUSY, ST_IO, ST_FORMAT,
  * ST_NOMEM can pass; ST_INTERNAL (a constraint, our mistake) cannot. */
 enum st db_step(struct db_stmt *s, bool *row, struct err *e) MUST_CHECK;
-/* Enough rows: a statement left in the middle would pin the WAL. */
+/* Enough rows: a statement left in the middle would pin the WAL, and what was
+ * bound stays in memory until its next use. */
 void db_done(struct db_stmt *s);
 /* Run a statement to its end; rows are not looked at. */
 enum st db_run(struct db_stmt *s, struct err *e) MUST_CHECK;

@@ -9,7 +9,7 @@
 #define DAY ((int64_t)86400000)
 #define NOW ((int64_t)1800000000000)
 
-static struct err e;
+static _Thread_local struct err e;
 
 struct store {
     struct db_writer *w;
@@ -48,8 +48,8 @@ static void settle(struct store *s)
 
 static const char *id_of(int i)
 {
-    static char id[8][40];
-    static unsigned at;
+    static _Thread_local char id[8][40];
+    static _Thread_local unsigned at;
     char *p = id[at++ % 8];
 
     snprintf(p, 40, "resp_%024x", (unsigned)i);
