@@ -69,8 +69,8 @@ bool who_sees_all(const struct exchange *x)
 const char *const *who_kinds(void)
 {
     static const char *const kinds[] = {
-        "dashboard", "open-webui", "openai-sdk", "curl", "opencode", "hermes",
-        "other", NULL,
+        "dashboard", "open-webui", "openai-sdk", "anthropic-sdk", "codex",
+        "claude-code", "curl", "opencode", "hermes", "other", NULL,
     };
 
     return kinds;
@@ -92,6 +92,12 @@ const char *who_kind(const struct http_req *req)
     if (starts(ua, "openai/") || has(ua, "openai/python") ||
         has(ua, "openai/js"))
         return "openai-sdk";
+    if (has(ua, "anthropic/python") || has(ua, "anthropic/js"))
+        return "anthropic-sdk";
+    if (starts(ua, "codex"))
+        return "codex";
+    if (starts(ua, "claude-cli/"))
+        return "claude-code";
     if (starts(ua, "curl/"))
         return "curl";
     return "other";

@@ -25,8 +25,8 @@ enum st who_check(struct keys *k, const struct http_req *req,
  * whoever has a key; nobody else. */
 bool who_sees_all(const struct exchange *x);
 
-/* dashboard, open-webui, openai-sdk, curl, opencode, hermes or other
- * (tandem.md 9.3). */
+/* dashboard, open-webui, openai-sdk, curl, opencode, hermes or other (tandem.md
+ * 9.3); and anthropic-sdk, codex, claude-code. */
 const char *who_kind(const struct http_req *req);
 /* All of them; ends with NULL. */
 const char *const *who_kinds(void);

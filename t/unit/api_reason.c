@@ -155,8 +155,8 @@ static void settings(void)
     refused("*=tags,", "tags, reasoning_content or both");
     refused("netscape=tags", "'netscape'");
     refused("netscape=tags",
-            "*, dashboard, open-webui, openai-sdk, curl, opencode, hermes, "
-            "other");
+            "*, dashboard, open-webui, openai-sdk, anthropic-sdk, codex, "
+            "claude-code, curl, opencode, hermes, other");
     buf_init(&many, 4096);
     for (int i = 1; i <= REASON_KINDS_MAX; i++)
         buf_puts(&many, i > 1 ? ",curl=tags" : "curl=tags");
