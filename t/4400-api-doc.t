@@ -135,19 +135,23 @@ is_deeply [ map { "$_->[0] $_->[1]" } @routes ],
     [ map { s/^\{"|"$//gr =~ s/", "/ /r }
         slurp('src/api/route.c') =~ /(\{"\w+", "\S+")/g ],
     'the page has the routes of src/api/route.c';
+my $kept = Pen::Daemon->scripted(args => { 'responses-keep' => 1 });
 for my $route (@routes) {
     my ($method, $path, $key, $allow) = @$route;
-    $path =~ s/\*$/demo/;
+    my $stored = $path =~ m{^/v1/responses/\*};
+    my $on = $stored ? $kept : $d;
+    my $name = $stored ? $json->decode(ask($on, 'POST', '/v1/responses',
+        '{"input":"Hi"}')->{body})->{id} : 'demo';
+    $path =~ s/\*/$name/;
     $path .= '?follow=0' if $path =~ m{/live$}; # else it does not end
     my $body = $method eq 'POST' ? '{}' : undef;
-    my $status = ask($d, $method, $path, $body)->{status};
-    is $status, $method eq 'POST' ? 400 : 200, "$method $path";
-    is ask($d, 'HEAD', $path)->{status}, 200, "HEAD $path"
+    is ask($on, 'HEAD', $path)->{status}, 200, "HEAD $path"
         if $allow =~ /HEAD/;
-    my $r = ask($d, 'DELETE', $path);
-    is "$r->{status} $r->{headers}{allow}", "405 $allow",
-        "DELETE $path: Allow";
-    $r = ask($d, $method, $path, $body, REMOTE_ADDR => '192.0.2.1');
+    my $status = ask($on, $method, $path, $body)->{status};
+    is $status, $method eq 'POST' && !$stored ? 400 : 200, "$method $path";
+    my $r = ask($on, 'PUT', $path);
+    is "$r->{status} $r->{headers}{allow}", "405 $allow", "PUT $path: Allow";
+    $r = ask($on, $method, $path, $body, REMOTE_ADDR => '192.0.2.1');
     is { 401 => 'yes', 404 => 'or local' }->{ $r->{status} } // 'no', $key,
         "$path: needs a key";
 }
