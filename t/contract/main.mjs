@@ -13,6 +13,8 @@ import "./h_tools.mjs";
 import "./i_completions.mjs";
 import "./j_server.mjs";
 import "./k_hostile.mjs";
+import "./l_responses.mjs";
+import "./m_messages.mjs";
 import "./x_fields.mjs";
 import "./x_reasoning.mjs";
 import "./x_wire.mjs";
@@ -21,7 +23,8 @@ const groups = {
   A: "request shape", B: "errors", C: "chat", D: "chat streams",
   E: "limits and stops", F: "sampling", G: "log-probabilities",
   H: "tools and history", I: "completions", J: "models, health, headers",
-  K: "hostile input", X: "extensions of Penstock",
+  K: "hostile input", L: "responses", M: "messages",
+  X: "extensions of Penstock",
 };
 const say = (text) => process.stdout.write(`${text}\n`);
 
@@ -55,7 +58,7 @@ function options(argv, file) {
 }
 
 function chosen(o) {
-  let some = rules.filter((r) => !o.openai || !r.id.startsWith("X"));
+  let some = rules.filter((r) => !o.openai || !/^[MX]/.test(r.id));
   if (o.only) {
     let want;
     try {

@@ -125,3 +125,14 @@ export function events(r) {
   }
   return out;
 }
+
+// Events that have names, as the two newer dialects send them.
+export function named(r) {
+  const out = { ...r, events: [] };
+  for (const block of r.text.split("\n\n")) {
+    const [name, data] = ["event", "data"].map((key) =>
+      block.match(new RegExp(`^${key}: (.*)$`, "m"))?.[1]);
+    if (name && data) out.events.push({ name, data: JSON.parse(data) });
+  }
+  return out;
+}
