@@ -627,46 +627,101 @@ static size_t count(const struct json *v)
     return v ? v->n : 0;
 }
 
+/* The bytes of all entries of an item are its text; the events told them. */
+static void check_probs(struct seen *s, const char *what)
+{
+    const struct json *list = json_get(s->last, "output");
+    struct buf all, told;
+    int n = 0;
+
+    buf_init(&told, BUF_ANSWER);
+    buf_puts(&told, "");
+    for (int i = 0; i < s->n_logprobs; i++) {
+        buf_puts(&told, str(s->logprobs[i], "token"));
+        if (json_get(s->logprobs[i], "bytes") ||
+            count(json_get(s->logprobs[i], "top_logprobs")) != 2)
+            ok(false, "%s: an event's entry has two alternatives", what);
+    }
+    buf_init(&all, BUF_ANSWER);
+    buf_puts(&all, "");
+    for (const struct json *i = list ? list->child : NULL; i; i = i->next) {
+        const struct json *part = json_at(i, "content.0");
+        const struct json *probs = json_get(part, "logprobs");
+        struct buf bytes;
+
+        buf_init(&bytes, BUF_ANSWER);
+        buf_puts(&bytes, "");
+        for (const struct json *p = probs ? probs->child : NULL; p;
+             p = p->next, n++) {
+            buf_puts(&all, str(p, "token"));
+            for (const struct json *c = json_get(p, "bytes")->child; c;
+                 c = c->next)
+                buf_putc(&bytes, (char)c->i);
+        }
+        if (probs)
+            is_str(bytes.p, str(part, "text"), "%s: entries of a text", what);
+        buf_release(&bytes);
+    }
+    is_int(s->n_logprobs, n, "%s: the deltas tell as many", what);
+    is_str(told.p, all.p, "%s: the same", what);
+    buf_release(&all);
+    buf_release(&told);
+}
+
 /* Entries of the text: in deltas, at its end, in the item; never of calls. */
 static void logprobs(void)
 {
+    static const struct {
+        const char *script, *more, *what;
+    } rows[] = {
+        {"Let me see." CALL("add", "a", "2") "Done now." END, NONE,
+         "two texts"},
+        {"M\xc3\xbcnster \xe6\xbc\xa2 \xf0\x9f\x98\x80!" END, NONE,
+         "characters over tokens"},
+        {"hm\n</think>\n\nso it is" END, HIGH, "behind reasoning"},
+        {"A < b <tool" CALL("add", "a", "2") END, NONE, "nearly a call"},
+        {CALL("add", "a", "2") CALL("add", "a", "3") END, NONE, "calls alone"},
+        {"one two three four", NONE ",\"stop\":\" three\"", "a stop string"},
+    };
+    char more[1024];
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct seen s, once;
+
+        snprintf(more, sizeof(more),
+                 "\"include\":[\"message.output_text.logprobs\"],"
+                 "\"top_logprobs\":2,%s," TOOLS, rows[i].more);
+        script(rows[i].script, -1);
+        stream(&s, more, LOOK_OFTEN);
+        is_str(s.bad, "", "%s: every rule", rows[i].what);
+        check_probs(&s, rows[i].what);
+        stream(&once, more, LOOK_ONCE);
+        check_probs(&once, rows[i].what);
+        is_int(once.n_logprobs, s.n_logprobs, "%s, looked at once: as many",
+               rows[i].what);
+        see_release(&s);
+        see_release(&once);
+        apit_close(&t);
+    }
+}
+
+static void logprobs_whole(void)
+{
     static const char more[] =
-        "\"include\":[\"message.output_text.logprobs\"],\"top_logprobs\":2,"
-        NONE "," TOOLS;
-    char joined[256] = "";
-    struct seen s;
-    const struct json *item;
+        "\"include\":[\"message.output_text.logprobs\"],\"top_logprobs\":1,"
+        NONE;
     struct call c;
     struct arena a;
+    struct seen s;
 
-    script("Let me see." CALL("add", "a", "2") "Done now." END, -1);
+    script("Let me see." END, -1);
     stream(&s, more, LOOK_OFTEN);
-    is_str(s.bad, "", "log-probabilities: every rule");
-    item = json_at(s.last, "output.0.content.0");
-    is_int(s.n_logprobs, count(json_get(item, "logprobs")) +
-               count(json_at(s.last, "output.2.content.0.logprobs")),
-           "the deltas tell as many as the items");
-    for (int i = 0; i < s.n_logprobs; i++) {
-        snprintf(joined + strlen(joined), sizeof(joined) - strlen(joined),
-                 "%s", str(s.logprobs[i], "token"));
-        if (json_get(s.logprobs[i], "bytes") ||
-            count(json_get(s.logprobs[i], "top_logprobs")) != 2)
-            ok(false, "an event's entry has two alternatives, no bytes");
-    }
-    is_str(joined, "Let me see.Done now.", "joined, they are the texts");
-    ok(json_at(item, "logprobs.0.bytes.0") &&
-           json_at(item, "logprobs.0.top_logprobs.1.bytes.0"),
-       "an item's entry has bytes");
-    see_release(&s);
-    stream(&s, more, LOOK_ONCE);
-    is_str(s.bad, "", "log-probabilities, looked at once: every rule");
-    is_int(count(json_at(s.last, "output.2.content.0.logprobs")),
-           s.n_logprobs - count(json_at(s.last, "output.0.content.0.logprobs")),
-           "looked at once: each text has its own");
     call_do(&c, &t, "/v1/responses", body(more, false));
-    text_same_json(json_at(call_json(&c, &a), "output.2.content.0.logprobs"),
-                   json_at(s.last, "output.2.content.0.logprobs"),
-                   "the second text's", "log-probabilities, whole");
+    text_same_json(json_at(call_json(&c, &a), "output.0.content.0.logprobs"),
+                   json_at(s.last, "output.0.content.0.logprobs"),
+                   "entries", "whole");
+    ok(json_at(s.last, "output.0.content.0.logprobs.0.top_logprobs.0.bytes.0"),
+       "an item's entry has bytes");
     arena_release(&a);
     call_release(&c);
     see_release(&s);
@@ -734,6 +789,7 @@ int main(void)
     characters();
     echoes();
     logprobs();
+    logprobs_whole();
     seals();
     leaves();
     return done();

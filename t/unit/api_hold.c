@@ -100,6 +100,46 @@ static void streams(struct apit *t)
     call_release(&c);
 }
 
+/* What is held for a waiting answer of /v1/responses. */
+static size_t waits_for(struct apit *t, const char *body)
+{
+    struct call c;
+    size_t n;
+
+    scripted_hold(t->gen);
+    call_start(&c, t, "POST", "/v1/responses", body, NULL);
+    is_int(c.x.status, 0, "it waits");
+    n = held();
+    api_gone(&c.x);
+    call_finish(&c);
+    call_release(&c);
+    scripted_release(t->gen);
+    is_int(held(), 0, "and gives everything back");
+    return n;
+}
+
+/* What the answer repeats, and log-probabilities that are kept to its end. */
+static void repeated(struct apit *t)
+{
+    static const char more[] = "\"input\":\"Hi\",\"max_output_tokens\":500";
+    static char words[60001], body[61000];
+    size_t plain, long_one;
+
+    memset(words, 'x', sizeof(words) - 1);
+    snprintf(body, sizeof(body), "{%s,\"user\":\"x\"}", more);
+    plain = waits_for(t, body);
+    snprintf(body, sizeof(body), "{%s,\"user\":\"%s\"}", more, words);
+    long_one = waits_for(t, body);
+    ok(long_one >= plain + 59000 && long_one < plain + 140000,
+       "what is repeated counts: %zu and %zu", plain, long_one);
+    snprintf(body, sizeof(body),
+             "{%s,\"top_logprobs\":5,"
+             "\"include\":[\"message.output_text.logprobs\"]}", more);
+    long_one = waits_for(t, body);
+    ok(long_one > plain + 500 * 5 * 100 && long_one < plain + 500 * 5 * 300,
+       "so do log-probabilities that are told again: %zu", long_one);
+}
+
 static void full(struct apit *t)
 {
     struct call_opts big = {.declared = 1 << 20}, any = {.undeclared = true};
@@ -179,6 +219,7 @@ int main(void)
     if (!apit_open(&t, &gen, counted, &why))
         skip_all(why);
     streams(&t);
+    repeated(&t);
     full(&t);
     dense(&t);
     apit_close(&t);
