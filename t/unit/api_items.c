@@ -3,8 +3,9 @@
  * Expectations: OpenAI's reference for what items mean, our written decisions
  * for which of them are one message, hostile bodies for the limits.
  */
-#include "api/body.h"
+#include "api/prompts.h"
 #include "base/buf.h"
+#include "chat/format_int.h"
 #include "chat/jsontext.h"
 #include "t/lib/tap.h"
 
@@ -458,6 +459,41 @@ static void resolved(void)
            "are kept in the long one");
 }
 
+/* --- what a chat format refuses ------------------------------------------ */
+
+static void refuses(const char *json, const struct body_past *from,
+                    const char *where)
+{
+    static const struct format_kind kind = {.name = "bare"};
+    struct format *f = format_new(&kind, "bare", "none");
+    const struct catalog_model m = {.format = f};
+    struct prompt_ids p = {.context = 100};
+
+    ok(!parse_n(json, strlen(json), from), "%.60s", json);
+    is_int(prompts_chat(&p, &m, &body, &arena, &err), ST_INVALID,
+           "is too much for a format without system turns and tools");
+    is_str(err.where, where, "which is said in the caller's terms");
+    prompts_release(&p);
+    format_free(f);
+}
+
+static void formats(void)
+{
+    char before[] = "[" U "," C("1") "]";
+    const struct body_past from = {before, chain, one};
+
+    refuses("{\"instructions\":\"x\",\"input\":\"hi\"}", NULL,
+            "instructions");
+    refuses("{\"input\":[" U "," U "," C("1") "]}", NULL, "input[2]");
+    refuses("{\"input\":[" U "," R("r") "," C("1") "]}", NULL, "input[1]");
+    refuses("{\"input\":[" U "," O("1") "]}", NULL, "input[1]");
+    refuses("{\"input\":\"go\"," PREVIOUS "}", &from,
+            "previous_response_id");
+    refuses("{\"input\":\"hi\",\"tools\":[" T("f") "]}", NULL, "tools");
+    refuses("{\"input\":\"hi\",\"reasoning\":{\"effort\":75}}", NULL,
+            "reasoning.effort");
+}
+
 /* --- hostile -------------------------------------------------------------- */
 
 static void repeat(const char *what, const char *unit, size_t n, enum st want)
@@ -529,6 +565,7 @@ int main(void)
     metadata(1, 1, 513, "metadata");
     past();
     resolved();
+    formats();
     hostile();
     arena_release(&arena);
     return done();
