@@ -61,6 +61,26 @@ SKIP: {
     }
 }
 
+# And so does Anthropic's, of its beta interface too.
+SKIP: {
+    my $types = 't/js/node_modules/@anthropic-ai/sdk/resources';
+    skip 'the Anthropic package is not installed (t/js/install.sh)', 1
+        unless -d $types;
+    for my $file ('messages/messages.d.ts', 'beta/messages/messages.d.ts') {
+        open my $d, '<', "$types/$file" or die "$file: $!";
+        my $text = join '', <$d>;
+        for my $interface (qw(MessageCreateParamsBase
+            MessageCountTokensParams)) {
+            my ($members) = $text
+                =~ /^export interface $interface \{\n(.*?)^\}/ms;
+            my @fields = ($members // '') =~ /^    (\w+)\??:/mg;
+            cmp_ok(scalar @fields, '>', 8, "fields of $interface, $file");
+            is(join(' ', grep { !$want{"$_ messages"} } @fields), '',
+                "every field of $interface in $file has a row");
+        }
+    }
+}
+
 SKIP: {
     skip 'no /dev/full here', 2 unless -c '/dev/full';
     my $said = qx{$build/penstock compat --json 2>&1 >/dev/full};

@@ -164,8 +164,9 @@ my $compat = $json->decode(scalar
 my %base = (chat => '"messages":[{"role":"user","content":"Hi"}],"max_tokens":1',
     completions => '"prompt":"Hi","max_tokens":1',
     responses => '"input":"Hi","max_output_tokens":1');
+$base{messages} = $base{chat};
 my %path = (chat => '/v1/chat/completions', completions => '/v1/completions',
-    responses => '/v1/responses');
+    responses => '/v1/responses', messages => '/v1/messages');
 
 # Members of a body, as the page shows them, in a request that lacks nothing.
 sub with {
@@ -179,6 +180,12 @@ sub use_of {
     my ($row, @wires) = @_;
     my @use = map { $_ // '-' } @{$row}{@wires};
     return $use[0] eq $use[-1] ? $use[0] : "$use[0] / $use[1]";
+}
+
+# The field of a refusal; /v1/messages has it at the head of the message.
+sub param_of {
+    my $e = $json->decode($_[0]{body})->{error};
+    return $e->{param} // ($e->{message} =~ /^([\w.\[\]]+): / ? $1 : 'null');
 }
 
 # The rows of a section are those of these bodies, and their examples hold.
@@ -196,8 +203,8 @@ sub fields_are {
         for my $wire (grep { $use[ $_ eq $wires[0] ? 0 : -1 ] ne '-' }
             @wires) {
             my $r = with($wire, $members);
-            my $got = $r->{status} == 200 ? 200 : "$r->{status} "
-                . ($json->decode($r->{body})->{error}{param} // 'null');
+            my $got = $r->{status} == 200 ? 200
+                : "$r->{status} " . param_of($r);
             is $got, defined $param ? "400 $param" : 200, "$wire: $members";
         }
     }
@@ -205,6 +212,7 @@ sub fields_are {
 
 fields_are('Request fields', qw(chat completions));
 fields_are('Fields of responses', 'responses');
+fields_are('Fields of messages', 'messages');
 
 my ($deep) = section('Request fields') =~ /nest (\d+) levels/;
 for my $n ($deep - 1, $deep) { # and the body itself

@@ -22,9 +22,9 @@ static const struct compat_field fields[] = {
     {"stream", FOR(H), IS(TYPE_BOOL), "false"},
     {"stop_sequences", FOR(H), OWN("a list of at most 16 strings; empty ones "
                                    "are ignored"), NULL},
-    {"temperature", FOR(X), NUM(0, 1), "1"},
-    {"top_p", FOR(X), ABOVE(0, 1), "1"},
-    {"top_k", FOR(X), INT(0, HUGE_VAL), "0 (off)"},
+    {"temperature", FOR(H), NUM(0, 1), "1"},
+    {"top_p", FOR(H), ABOVE(0, 1), "1"},
+    {"top_k", FOR(H), INT(0, HUGE_VAL), "0 (off)"},
     {"min_p", FOR(X), NUM(0, 1), "0 (off)"},
     {"seed", FOR(X), TYPE_INT, -HUGE_VAL, HUGE_VAL, false, NULL, 0,
      "an integer from -2^63 to 2^63 - 1", "a new one per request"},

@@ -29,6 +29,10 @@ my %dialect = (
     responses => { path => '/v1/responses', limit => 'max_output_tokens',
         thinks => { reasoning => { effort => 'high' } },
         base => { input => $asked }, view => \&of_response },
+    messages => { path => '/v1/messages', limit => 'max_tokens',
+        thinks => { thinking => { type => 'adaptive' } },
+        base => { messages => [ { role => 'user', content => $asked } ] },
+        view => \&of_message, fault => \&of_fault },
 );
 my $d; # the daemon
 
@@ -55,6 +59,36 @@ sub of_response {
                 reasoning_content => join('', map { texts($_) }
                     @{ $is{reasoning} }),
                 @calls ? (tool_calls => \@calls) : () } } ] };
+}
+
+my %finish = (end_turn => 'stop', stop_sequence => 'stop',
+    max_tokens => 'length', tool_use => 'tool_calls');
+sub of_message {
+    my ($o) = @_;
+    my %is = (thinking => [], text => [], tool_use => []);
+    push @{ $is{ $_->{type} } }, $_ for @{ $o->{content} };
+    my @calls = map { { function => { name => $_->{name},
+        arguments => $json->encode($_->{input}) } } } @{ $is{tool_use} };
+    my %usage = (completion_tokens => $o->{usage}{output_tokens},
+        prompt_tokens => $o->{usage}{input_tokens}
+            + $o->{usage}{cache_read_input_tokens});
+    return { model => $o->{model}, usage => \%usage, object => $o,
+        choices => [ { finish_reason => $finish{ $o->{stop_reason} },
+            message => {
+                content => join('', map { $_->{text} } @{ $is{text} }),
+                reasoning_content => join('', map { $_->{thinking} }
+                    @{ $is{thinking} }),
+                @calls ? (tool_calls => \@calls) : () } } ] };
+}
+
+# Errors of /v1/messages name the field at the head of their message.
+sub of_fault {
+    my ($o) = @_;
+    my $e = $o->{error};
+    my ($param) = $e->{message} =~ /^([\w.\[\]]+): /;
+    is join(',', sort(keys %$o), sort keys %$e),
+        'error,request_id,type,message,type', 'the shape of an error';
+    return { error => { %$e, param => $param, code => undef } };
 }
 
 # `more` on top of `to`, object by object; neither is changed.
@@ -87,6 +121,8 @@ sub ask {
         $r->{json} = eval { $json->decode($r->{body}) };
         $r->{json} = $view->($r->{json})
             if $view && $r->{status} == 200 && $r->{json};
+        my $fault = $dialect{ $p->{wire} }{fault};
+        $r->{json} = $fault->($r->{json}) if $fault && $r->{status} != 200;
         $r->{choice} = $r->{json}{choices}[0] if ref $r->{json} eq 'HASH';
         $r;
     };
@@ -95,6 +131,7 @@ sub ask {
 # The answer with the field and without it, long enough for its effect.
 my %long = (thinks => 32, silent => 32, tags => 32, field => 32, both => 32,
     calls => 48, called => 48, 'no-calls' => 48, forces => 64, sealed => 48,
+    omitted => 48,
     forced => 48, capital => 96,
     matches => 32, object => 48, budget => 96, stops => 16);
 sub with { ask($_[0], merge(without_body($_[0]), $_[0]{member})) }
@@ -200,6 +237,12 @@ my %effect = (
             @{ with($_)->{json}{object}{output} };
         [ $r->{encrypted_content},
             'pen1.' . MIME::Base64::encode_base64url(texts($r)) ];
+    },
+    omitted => sub { # no text, but the seal of what it would have been
+        my ($r) = grep { $_->{type} eq 'thinking' }
+            @{ with($_)->{json}{object}{content} };
+        [ $r->{thinking} . $r->{signature}, 'pen1.'
+            . MIME::Base64::encode_base64url(thought(without($_))) ];
     },
     'no-calls' => sub { !with($_)->{choice}{message}{tool_calls} },
 );
