@@ -201,7 +201,8 @@ static enum live_state state_of(const struct choice *c)
         return LIVE_DONE;
     if (reply_stopped(c->reply))
         return LIVE_FINISHING;
-    if (calls && calls->n && !calls->p[calls->n - 1]->whole)
+    if (calls && calls->n && !calls->p[calls->n - 1]->whole &&
+        !calls->p[calls->n - 1]->withdrawn)
         return LIVE_TOOL_CALL;
     if (reply_part(c->reply) == REPLY_REASONING)
         return LIVE_THINKING;

@@ -47,8 +47,8 @@ const char *const finish_words[FINISHES] = {
 
 /* The last of both is what is in no other. */
 const char *const route_words[ROUTES] = {
-    "chat", "completions", "models", "health", "metrics", "cache",
-    "dashboard", "other",
+    "chat", "completions", "responses", "messages", "count_tokens", "models",
+    "health", "metrics", "cache", "dashboard", "other",
 };
 const int code_words[CODES] = {200, 204, 400, 401, 404, 405, 413, 429, 499,
                                500, 503, 0};

@@ -27,7 +27,7 @@ struct hist { /* n[i]: at most edges[i], and over edges[i - 1] */
 };
 
 #define FINISHES 9
-#define ROUTES 8
+#define ROUTES 11
 #define CODES 12
 #define ST_WORDS (ST_INTERNAL + 1)
 extern const char *const finish_words[FINISHES];

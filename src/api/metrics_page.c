@@ -101,7 +101,7 @@ static void by_cause(struct buf *b, const char *name, const char *key,
 static void requests(struct buf *b, const struct counts *c)
 {
     head(b, "requests_total", "counter",
-         "Chat and completion requests that ended, by how.");
+         "Requests for answers that ended, by how.");
     for (size_t i = 0; i < FINISHES; i++)
         one(b, "requests_total", "finish_reason", finish_words[i],
             c->finish[i]);
@@ -121,7 +121,7 @@ static void requests(struct buf *b, const struct counts *c)
     count(b, "reasoning_tokens_total",
           "Generated tokens that were reasoning.", c->reasoning);
     count(b, "usage_ledger_rows_total",
-          "Ledger rows of ended chat and completion requests.", c->rows);
+          "Ledger rows of requests for answers that ended.", c->rows);
     for (size_t i = 0; i < HISTS; i++)
         histogram(b, &hist_kinds[i], &c->hists[i]);
 }
