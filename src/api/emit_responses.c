@@ -569,16 +569,17 @@ static const char *last_type(const char *status)
                                      : "response.incomplete";
 }
 
-/* The texts are told several times: too long for that is no answer. */
+/* The texts are told several times: too long for that is no answer, and the
+ * ledger says so too. */
 static void too_long(struct run *r, const struct figures *f, int64_t sequence,
                      struct buf *out)
 {
-    struct err e;
-
-    err_set(&e, ST_LIMIT, "", "the answer is too long");
+    err_set(&r->failure, ST_LIMIT, "",
+            "the answer is too long to be told again at its end; ask for less "
+            "of it, or of log-probabilities");
     buf_clear(out);
     r->sequence = sequence;
-    whole_event(r, "response.failed", NULL, f, &e, "failed", out);
+    whole_event(r, "response.failed", NULL, f, &r->failure, "failed", out);
 }
 
 static void finish(struct run *r, const struct figures *f,

@@ -731,6 +731,36 @@ static void logprobs_whole(void)
     apit_close(&t);
 }
 
+/* Log-probabilities that fill more than an answer may have (BUF_ANSWER),
+ * because the end tells them three times more. */
+static void too_much(void)
+{
+    static int32_t ids[64];
+    struct scripted_config gen = {.ids = ids, .fail_after = -1,
+                                  .context = 40000, .loop = true};
+    const char *why, *last;
+    struct call c;
+    char row[64];
+
+    gen.n = apit_ids("one two three four ", ids, 64);
+    if (!apit_open(&t, &gen, NULL, &why))
+        exit(1);
+    call_do(&c, &t, "/v1/responses",
+            body("\"include\":[\"message.output_text.logprobs\"],"
+                 "\"top_logprobs\":20,\"max_output_tokens\":16000," NONE,
+                 true));
+    is_int(c.state, X_DONE, "too much to be told again: it ends");
+    last = c.out.n > 4000 ? strstr(c.out.p + c.out.n - 4000, "event: ") : NULL;
+    ok(last && !strncmp(last, "event: response.failed\n", 23),
+       "it fails as a response");
+    ok(last && strstr(last, "\"status\":\"failed\"") &&
+           strstr(last, "\"output\":[]"), "which says so, without the text");
+    is_str(row_get(&c, "finish_reason", row, sizeof(row)), "error",
+           "as does the row");
+    call_release(&c);
+    apit_close(&t);
+}
+
 static void seals(void)
 {
     struct seen s;
@@ -790,6 +820,7 @@ int main(void)
     echoes();
     logprobs();
     logprobs_whole();
+    too_much();
     seals();
     leaves();
     return done();
