@@ -54,15 +54,24 @@ static enum st encode(struct prompt_ids *p, const struct segments *s,
     return st ? st : check_context(p, out->n, e);
 }
 
+/* On or off as it was meant, where the format can. */
+static enum think_mode bend(const struct body *b,
+                            const struct format_caps *caps)
+{
+    bool effort = b->chat.effort.n && (caps->efforts || caps->effort_max);
+
+    if (caps->think_forced)
+        return THINK_ON;
+    return caps->think || effort ? b->chat.think : THINK_OFF;
+}
+
 enum think_mode prompts_think(const struct catalog_model *m,
                               const struct body *b, bool on_by_default)
 {
     const struct format_caps *caps = m->format ? format_caps(m->format) : NULL;
 
-    if (b->think.soft && caps && caps->think_forced)
-        return THINK_ON;
-    if (b->think.soft && caps && !caps->think && !caps->efforts)
-        return THINK_OFF;
+    if (b->think.soft && caps)
+        return bend(b, caps);
     if (b->chat.think != THINK_DEFAULT || !caps || !caps->think)
         return b->chat.think;
     if (caps->think_forced)

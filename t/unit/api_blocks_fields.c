@@ -5,9 +5,10 @@
  * its beta interface, ToolUnion, ToolChoice, ThinkingConfigParam,
  * OutputConfig), and docs/api.md for what this server adds.
  */
-#include "api/body.h"
 #include "api/compat.h"
+#include "api/prompts.h"
 #include "base/buf.h"
+#include "chat/format_int.h"
 #include "chat/jsontext.h"
 #include "t/lib/tap.h"
 
@@ -350,6 +351,86 @@ static void test_thinking(void)
     }
 }
 
+/* --- what a chat format makes of it --------------------------------------- */
+
+static const struct format_kind plain = {.name = "bare"};
+
+/* What is implied bends to the format; what is said does not. */
+static void test_bends(void)
+{
+    static const char *const words[] = {"low", NULL};
+    static const struct {
+        const char *members;
+        struct format_caps caps;
+        enum think_mode mode;
+    } t[] = {
+        {"\"x\":1", {.think = true}, THINK_OFF},
+        {"\"x\":1", {.think = true, .think_forced = true}, THINK_ON},
+        {"\"x\":1", {.tools = true}, THINK_OFF},
+        {"\"thinking\":{\"type\":\"disabled\"}",
+         {.think = true, .think_forced = true}, THINK_OFF},
+        {"\"thinking\":{\"type\":\"adaptive\"}", {.think = true}, THINK_ON},
+        {"\"thinking\":{\"type\":\"adaptive\"}", {.tools = true}, THINK_OFF},
+        {"\"thinking\":{\"type\":\"adaptive\"}", {.efforts = words},
+         THINK_OFF},
+        {"\"thinking\":{\"type\":\"adaptive\"},\"output_config\":"
+         "{\"effort\":\"low\"}", {.efforts = words}, THINK_ON},
+        {"\"thinking\":{\"type\":\"adaptive\"},\"output_config\":"
+         "{\"effort\":\"low\"}", {.tools = true}, THINK_OFF},
+        {"\"thinking\":{\"type\":\"enabled\"}", {.tools = true}, THINK_ON},
+    };
+
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        struct format *f = format_new(&plain, "bare", "none");
+        const struct catalog_model m = {.format = f};
+
+        f->caps = t[i].caps;
+        accepted(t[i].members);
+        is_int(prompts_think(&m, &body, true), t[i].mode, "%zu: on or off",
+               i);
+        is_int(prompts_think(&m, &body, false), t[i].mode,
+               "whatever the server's default");
+        format_free(f);
+    }
+}
+
+/* `members` may bring messages of their own. */
+static void refuses(const char *members, const char *where)
+{
+    struct format *f = format_new(&plain, "bare", "none");
+    const struct catalog_model m = {.format = f};
+    struct prompt_ids p = {.context = 100};
+
+    f->caps.images = true;
+    accepted(members);
+    is_int(prompts_chat(&p, &m, &body, &arena, &err), ST_INVALID,
+           "too much for a format without system turns, tools and thoughts");
+    is_str(err.where, where, "which is said in the caller's terms");
+    prompts_release(&p);
+    format_free(f);
+}
+
+static void test_formats(void)
+{
+    refuses("\"system\":\"x\"", "system");
+    refuses("\"tools\":[" F("f") "]", "tools");
+    refuses("\"thinking\":{\"type\":\"enabled\"}", "thinking.type");
+    refuses("\"thinking\":{\"type\":\"enabled\"},\"output_config\":"
+            "{\"effort\":\"low\"}", "output_config.effort");
+    refuses("\"messages\":[{\"role\":\"user\",\"content\":\"a\"},"
+            "{\"role\":\"user\",\"content\":\"b\"},"
+            "{\"role\":\"system\",\"content\":\"c\"}]", "messages[2]");
+    refuses("\"messages\":[{\"role\":\"user\",\"content\":\"a\"},"
+            "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\","
+            "\"name\":\"f\"}]},{\"role\":\"user\",\"content\":\"b\"}]",
+            "messages[1]");
+    refuses("\"messages\":[{\"role\":\"user\",\"content\":\"a\"},"
+            "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\"}]}]",
+            "messages[1]");
+    refuses("\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":"
+            "\"image\",\"source\":{}}]}]", "messages[0].content[0].type");
+}
+
 static void test_forms(void)
 {
     accepted("\"output_config\":{\"format\":{\"type\":\"json_schema\","
@@ -395,6 +476,8 @@ int main(void)
     test_tools();
     test_choice();
     test_thinking();
+    test_bends();
+    test_formats();
     test_forms();
     test_count();
     arena_release(&arena);
