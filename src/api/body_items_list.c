@@ -282,33 +282,45 @@ static enum st take_call(struct items *it, const struct json *item,
     return ST_OK;
 }
 
+/* Which call it is of, or which tool: each may be left out. */
 static enum st take_output(struct items *it, const struct json *item)
 {
-    enum st st;
+    const struct json *name = body_get(item, "name");
+    struct chat_msg *m = &it->draft.m;
+    enum st st = ST_OK;
 
     begin(it, ROLE_TOOL);
-    st = take_id(it, item, &it->draft.m.call_id);
-    return st ? st : take_content(it, item, "output");
+    if (body_get(item, "call_id"))
+        st = take_id(it, item, &m->call_id);
+    if (!st && name && name->type != JSON_STR)
+        st = bad(it, ".name", "must be a string");
+    if (st)
+        return st;
+    if (name)
+        m->tool = name->str;
+    return take_content(it, item, "output");
 }
 
 /* What tools that run at a vendor's left behind: nothing can be said of it. */
-static bool is_hosted(const struct json *type)
-{
-    static const char *const types[] = {
-        "file_search_call", "computer_call", "computer_call_output",
-        "web_search_call", "tool_search_call", "tool_search_output",
-        "additional_tools", "compaction", "image_generation_call",
-        "code_interpreter_call", "local_shell_call",
-        "local_shell_call_output", "shell_call", "shell_call_output",
-        "apply_patch_call", "apply_patch_call_output", "mcp_list_tools",
-        "mcp_approval_request", "mcp_approval_response", "mcp_call",
-        "program", "program_output",
-    };
+static const char *const hosted[] = {
+    "file_search_call", "computer_call", "computer_call_output",
+    "web_search_call", "tool_search_call", "tool_search_output",
+    "additional_tools", "compaction", "image_generation_call",
+    "code_interpreter_call", "local_shell_call", "local_shell_call_output",
+    "shell_call", "shell_call_output", "apply_patch_call",
+    "apply_patch_call_output", "mcp_list_tools", "mcp_approval_request",
+    "mcp_approval_response", "mcp_call", "program", "program_output", NULL,
+};
+/* What asks for something that does not happen here. */
+static const char *const asked[] = {
+    "compaction_trigger", "configuration_update", NULL,
+};
 
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (json_is(type, types[i]))
-            return true;
-    return false;
+static bool is_of(const char *const *types, const struct json *type)
+{
+    while (*types && !json_is(type, *types))
+        types++;
+    return *types != NULL;
 }
 
 static enum st take_item(struct items *it, const struct json *item)
@@ -326,10 +338,13 @@ static enum st take_item(struct items *it, const struct json *item)
     if (json_is(type, "function_call_output") ||
         json_is(type, "custom_tool_call_output"))
         return take_output(it, item);
-    if (is_hosted(type)) {
+    if (is_of(hosted, type)) {
         body_skip(it->p, type->str);
         return ST_OK;
     }
+    if (is_of(asked, type))
+        return bad(it, ".type", "asks for what this server does not do; the "
+                                "fields of the body say how it answers");
     return bad(it, ".type", "is no type of an item that is known here");
 }
 

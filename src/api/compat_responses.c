@@ -91,6 +91,8 @@ static const struct compat_field fields[] = {
     {"prompt_cache_key", FOR(N), ANYTHING, NULL},
     {"prompt_cache_retention", FOR(N), ANYTHING, NULL},
     {"prompt_cache_options", FOR(N), ANYTHING, NULL},
+    {"prompt_cache_options.prewarm", FOR(R),
+     NOT(OK_FALSE, "every request is answered"), "false"},
 };
 
 const struct compat_table compat_responses = {

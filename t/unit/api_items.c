@@ -150,6 +150,9 @@ static void calls(void)
     is_said(U "," C("1") "," C("1") "," O("1") "," O("1") "," U,
             "user t:hi | assistant c:1,f,{\"a\":1} c:1,f,{\"a\":1} | "
             "tool o:1 t:42 | tool o:1 t:42 | user t:hi");
+    is_said(U ",{\"type\":\"function_call_output\",\"name\":\"f\","
+            "\"output\":\"x\"}", "user t:hi | tool t:x");
+    ok(text_is(body.chat.messages[1].tool, "f"), "which tool it was");
     is_said(U "," C("1") "," U,
             "user t:hi | assistant c:1,f,{\"a\":1} | user t:hi");
 }

@@ -166,7 +166,17 @@ static const struct row {
      OKAY},
     {"{\"input\":[{\"role\":\"user\",\"content\":\"hi\"},{\"type\":\"f"
      "unction_call_output\",\"output\":\"x\"}]}",
+     OKAY},
+    {"{\"input\":[{\"role\":\"user\",\"content\":\"hi\"},{\"type\":\"f"
+     "unction_call_output\",\"call_id\":\"\",\"output\":\"x\"}]}",
      "input[1].call_id"},
+    {"{\"input\":[{\"role\":\"user\",\"content\":\"hi\"},{\"type\":\"f"
+     "unction_call_output\",\"call_id\":null,\"name\":\"f\""
+     ",\"output\":\"x\"}]}",
+     OKAY},
+    {"{\"input\":[{\"role\":\"user\",\"content\":\"hi\"},{\"type\":\"f"
+     "unction_call_output\",\"name\":5,\"output\":\"x\"}]}",
+     "input[1].name"},
     {"{\"input\":[{\"role\":\"user\",\"content\":\"hi\"},{\"type\":\"f"
      "unction_call_output\",\"call_id\":\"c\"}]}",
      "input[1].output"},
