@@ -317,14 +317,15 @@ static void test_chain(struct apit *t)
 
     for (int i = 0; i < 4; i++) {
         struct arena a;
+        int64_t tokens;
 
         snprintf(body, sizeof(body), "{\"input\":\"Turn %d\"%s%s%s}", i,
                  i ? ",\"previous_response_id\":\"" : "", id, i ? "\"" : "");
         call_do(&c, t, R, body);
         is_int(call_status(&c), 200, "turn %d", i);
-        ok(json_int(json_at(call_json(&c, &a), "usage.input_tokens")) > before,
-           "with a longer prompt");
-        before = json_int(json_at(call_json(&c, &a), "usage.input_tokens"));
+        tokens = json_int(json_at(call_json(&c, &a), "usage.input_tokens"));
+        ok(tokens > before, "with a longer prompt");
+        before = tokens;
         arena_release(&a);
         id_of(&c, id);
         if (!i)
@@ -528,6 +529,46 @@ static void test_locked(struct apit *t)
     is_str(member(t, id, "status", word), "completed", "complete");
 }
 
+/* More waits for the database than may: what stores is refused, and costs its
+ * key nothing; what does not is served. */
+static void test_busy(struct apit *t)
+{
+    struct response_row row = {.id = "resp_000000000000000000000000",
+                               .created_ms = 1, .expires_ms = 2};
+    const size_t half = RESPONSES_WAITING / 2;
+    struct buf big, small = {.max = 10};
+    struct call c, d;
+    struct err e;
+    struct db *other;
+    char h[64];
+
+    big = (struct buf){mem_zalloc(half), half, half, half, false};
+    ok(!db_open(&other, t->db, DB_WRITE, &e) && !db_begin(other, &e), "lock");
+    buf_puts(&small, "{}");
+    ok(!responses_begin(t->responses, &row, &big, &small, &e), "half of it");
+    big = (struct buf){mem_zalloc(half), half, half, half, false};
+    row.id[5] = '1';
+    buf_puts(&small, "{}");
+    ok(!responses_begin(t->responses, &row, &big, &small, &e), "all of it");
+    call_do(&c, t, R, hello);
+    is_int(call_status(&c), 503, "what stores is refused");
+    ok(strlen(call_header(&c, "Retry-After", h, sizeof(h))) > 0, "for now");
+    call_start(&d, t, "POST", R, "{\"input\":\"Hi\",\"store\":false}", NULL);
+    ok(d.state == X_MORE, "what does not is served");
+    db_rollback(other);
+    db_close(other);
+    call_finish(&d);
+    is_int(call_status(&d), 200, "to its end");
+    is_str(row_get(&c, "status || ' ' || finish_reason || ' ' || error_type",
+                   h, sizeof(h)), "503 refused busy", "the refusal has a row");
+    call_release(&c);
+    call_release(&d);
+    call_do(&c, t, R, hello);
+    is_int(call_status(&c), 200, "and later all is as ever");
+    call_release(&c);
+    buf_release(&small);
+}
+
 /* Cancels, looks and ends of many at a time: for TSan. */
 static void *meddle(void *arg)
 {
@@ -582,6 +623,7 @@ int main(void)
     apit_with(&gen, keep, test_chain);
     apit_with(&gen, keep_small, test_too_long);
     apit_with(&gen, keep, test_locked);
+    apit_with(&gen, keep, test_busy);
     gen.per_token_us = 40000;
     apit_with(&gen, keep, test_running);
     apit_with(&gen, keep, test_cancel_whole);
