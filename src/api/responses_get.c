@@ -100,44 +100,94 @@ static enum st read_page(struct page *p, struct span query, struct err *e)
 
 /* --- input items --------------------------------------------------------- */
 
-static void put_part(struct jw *w, const struct json *text,
-                     const struct json *role)
+static void put_empty(struct jw *w, const char *key)
 {
-    bool output = json_is(role, "assistant");
+    jw_key(w, key);
+    jw_arr(w);
+    jw_arr_end(w);
+}
 
+/* The list of one part that a string stands for. */
+static void put_string(struct jw *w, const struct json *text, bool output)
+{
     jw_arr(w);
     jw_obj(w);
     jw_kstr(w, "type", output ? "output_text" : "input_text");
     jw_kstrn(w, "text", text->str.s, text->str.n);
-    if (output) {
-        jw_key(w, "annotations");
-        jw_arr(w);
-        jw_arr_end(w);
-    }
+    if (output)
+        put_empty(w, "annotations");
     jw_obj_end(w);
     jw_arr_end(w);
 }
 
-/* As it was stored; a content that is a string becomes the list of one part
- * that it stands for. */
+static void put_value(struct jw *w, const struct json *v, struct buf *tmp)
+{
+    buf_clear(tmp);
+    jsontext(tmp, v, JT_COMPACT);
+    if (tmp->failed)
+        jw_fail(w);
+    else
+        jw_raw(w, tmp->p, tmp->n);
+}
+
+static void put_members(struct jw *w, const struct json *object,
+                        struct buf *tmp)
+{
+    for (const struct json *m = object->child; m; m = m->next) {
+        jw_strn(w, m->key.s, m->key.n);
+        put_value(w, m, tmp);
+    }
+}
+
+static void put_parts(struct jw *w, const struct json *list, struct buf *tmp)
+{
+    jw_arr(w);
+    for (const struct json *part = list->child; part; part = part->next) {
+        jw_obj(w);
+        put_members(w, part, tmp);
+        if (json_is(json_get(part, "type"), "output_text") &&
+            !json_get(part, "annotations"))
+            put_empty(w, "annotations");
+        jw_obj_end(w);
+    }
+    jw_arr_end(w);
+}
+
+/* What the package's types say is there, and clients need not send. */
+static void put_lacking(struct jw *w, const struct json *item)
+{
+    const struct json *type = json_get(item, "type");
+    bool over = json_is(json_get(item, "role"), "assistant") ||
+                json_is(type, "function_call") ||
+                json_is(type, "function_call_output") ||
+                json_is(type, "custom_tool_call") ||
+                json_is(type, "custom_tool_call_output");
+
+    if (over && !json_get(item, "status"))
+        jw_kstr(w, "status", "completed");
+    if (json_is(type, "reasoning") && !json_get(item, "summary"))
+        put_empty(w, "summary");
+}
+
+/* As it was stored, and as its type declares it. */
 static void put_item(struct jw *w, const struct json *item, struct buf *tmp)
 {
-    const struct json *role = json_get(item, "role");
+    bool message = json_is(json_get(item, "type"), "message");
+    bool output = json_is(json_get(item, "role"), "assistant");
 
     jw_obj(w);
     for (const struct json *m = item->child; m; m = m->next) {
+        bool content = message && text_is(m->key, "content");
+
         jw_strn(w, m->key.s, m->key.n);
-        if (role && m->type == JSON_STR && text_is(m->key, "content")) {
-            put_part(w, m, role);
-            continue;
-        }
-        buf_clear(tmp);
-        jsontext(tmp, m, JT_COMPACT);
-        if (tmp->failed)
-            jw_fail(w);
+        if (content && m->type == JSON_STR)
+            put_string(w, m, output);
+        else if (content && m->type == JSON_ARR)
+            put_parts(w, m, tmp);
         else
-            jw_raw(w, tmp->p, tmp->n);
+            put_value(w, m, tmp);
     }
+    put_lacking(w, item);
     jw_obj_end(w);
 }
 
