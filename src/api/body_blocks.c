@@ -145,18 +145,28 @@ static enum st take_form(struct body_parse *p)
     return ST_OK;
 }
 
+static enum st take_stops(struct body_parse *p)
+{
+    static const char field[] = "stop_sequences";
+    const struct json *v = body_get(p->root, field);
+
+    if (v && v->type != JSON_ARR)
+        return err_set(p->e, ST_INVALID, field,
+                       "must be a list of strings, not %s",
+                       json_type_name(v));
+    return body_stops(p, field);
+}
+
 /* --- fields -------------------------------------------------------------- */
 
 static enum st take_fields(struct body_parse *p, bool answer)
 {
-    const struct json *v = body_get(p->root, "model");
+    const struct json *v = body_get(p->root, "stream");
     enum st st = compat_check(WIRE_MESSAGES, p->root, p->e);
 
     if (st)
         return st;
-    if (v)
-        p->out->model = v->str;
-    v = body_get(p->root, "stream");
+    body_model(p);
     p->out->stream = v && v->boolean;
     st = take_form(p);
     if (!st)
@@ -168,7 +178,7 @@ static enum st take_fields(struct body_parse *p, bool answer)
     if (!st)
         st = take_max_tokens(p, answer);
     if (!st)
-        st = body_stops(p, "stop_sequences");
+        st = take_stops(p);
     if (!st)
         body_sampling(p);
     return st;

@@ -70,6 +70,7 @@ static const struct row {
     {"\"repetition_penalty\":0", "repetition_penalty"},
     {"\"stop_sequences\":[\"a\",\"\"]", OKAY},
     {"\"stop_sequences\":5", "stop_sequences"},
+    {"\"stop_sequences\":\"a\"", "stop_sequences"},
     {"\"stop_sequences\":[5]", "stop_sequences[0]"},
     {"\"stop_sequences\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]",
      "stop_sequences"},
