@@ -8,7 +8,7 @@ import { diag, done, is, ok } from "./lib/tap.mjs";
 // Without what two places share, unlike structuredClone.
 const copy = (value) => JSON.parse(JSON.stringify(value));
 
-// --- a stream of Responses ------------------------------------------------------
+// --- a stream of Responses -------------------------------------------------
 const base = {
   id: "resp_1", access_programs: null, created_at: 1, error: null,
   incomplete_details: null, instructions: null, metadata: {}, model: "demo",
@@ -42,7 +42,8 @@ function itemEvents(item, index) {
   const more = part.type === "output_text" ? { logprobs: [] } : {};
   const place = { ...at, content_index: 0 };
   return [start,
-    { type: "response.content_part.added", part: { ...part, text: "" }, ...place },
+    { type: "response.content_part.added", part: { ...part, text: "" },
+      ...place },
     { type: `${kind}.delta`, delta: part.text.slice(0, 1), ...more, ...place },
     { type: `${kind}.delta`, delta: part.text.slice(1), ...more, ...place },
     { type: `${kind}.done`, text: part.text, ...more, ...place },
@@ -63,7 +64,7 @@ function responsesStream() {
   ].map((e, i) => ({ ...e, sequence_number: i })));
 }
 
-// --- a stream of Messages -------------------------------------------------------
+// --- a stream of Messages --------------------------------------------------
 function blockEvents(index, block, ...changes) {
   return [{ type: "content_block_start", index, content_block: block },
     ...changes.map((delta) => ({ type: "content_block_delta", index, delta })),
@@ -99,7 +100,7 @@ function messagesStream() {
   ]);
 }
 
-// --- order ----------------------------------------------------------------------
+// --- order -----------------------------------------------------------------
 const byType = (events, type, n = 0) =>
   events.filter((e) => e.type.endsWith(type))[n];
 const renumbered = (events) => events.map((e, i) =>
@@ -140,7 +141,8 @@ orders("responses", responsesStream, responsesOrder, {
     s.at(-1).response.output[1].content[0].text = "no"; },
   "another item's id": (s) => {
     byType(s, "output_text.delta").item_id = "msg_9"; },
-  "a wrong index": (s) => { byType(s, "reasoning_text.done").content_index = 1; },
+  "a wrong index": (s) => {
+    byType(s, "reasoning_text.done").content_index = 1; },
   "text before its part": (s) => { swapped(s, 10); },
   "another call id": (s) => {
     byType(s, "output_item.done", 2).item.call_id = "call_2"; },
@@ -165,7 +167,7 @@ orders("messages", messagesStream, messagesOrder, {
 is(messagesOrder(messagesStream()).message.content.at(-1).input, { a: 1 },
   "the message is joined");
 
-// --- types ----------------------------------------------------------------------
+// --- types -----------------------------------------------------------------
 // One compilation tells of all: each broken value is named.
 function types(name, t, make, breaks) {
   t.stream(make(), "right");
@@ -185,7 +187,8 @@ function types(name, t, make, breaks) {
 }
 
 types("responses", openaiTypes(), responsesStream, {
-  "a missing member": (s) => { delete byType(s, "output_text.delta").logprobs; },
+  "a missing member": (s) => {
+    delete byType(s, "output_text.delta").logprobs; },
   "a missing member of the object": (s) => { delete s[0].response.tools; },
   "a missing member of an item": (s) => {
     delete byType(s, "output_item.done").item.summary; },
@@ -213,7 +216,7 @@ types("messages", anthropicTypes(), messagesStream, {
   "a stop reason that is none": (s) => { s.at(-2).delta.stop_reason = "stop"; },
 });
 
-// --- records --------------------------------------------------------------------
+// --- records ---------------------------------------------------------------
 const one = 'event: a\ndata: {"type":"a"}\n\n';
 is(records(`: waiting\n\n${one}`), { events: [{ type: "a" }], faults: [] },
   "a record is read, a comment is none");

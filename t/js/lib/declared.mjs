@@ -1,8 +1,9 @@
 // What both routes send, as the official packages declare it. Members that are
-// our own and documented (docs/api.md) are taken off before.
+// our own and documented (docs/api.md) are taken off before; so is `store`,
+// which OpenAI's service sends and the package does not declare.
 import { Types } from "./types.mjs";
 
-const own = ["timings", "metrics", "skipped_tools"];
+const own = ["timings", "metrics", "skipped_tools", "store"];
 
 export function withoutOwn(object) {
   return Object.fromEntries(Object.entries(object).filter(

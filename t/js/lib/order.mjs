@@ -26,7 +26,7 @@ class Faults {
   }
 }
 
-// --- Responses ----------------------------------------------------------------
+// --- Responses -------------------------------------------------------------
 
 const prefix = { message: /^msg_/, reasoning: /^rs_/, function_call: /^fc_/ };
 const parts = {
@@ -196,7 +196,7 @@ export function responsesOrder(events) {
   return { faults: f.list, response, logprobs: items.logprobs };
 }
 
-// --- Messages -----------------------------------------------------------------
+// --- Messages --------------------------------------------------------------
 
 const deltas = { text_delta: "text", thinking_delta: "thinking",
   signature_delta: "thinking", input_json_delta: "tool_use" };

@@ -3,20 +3,33 @@
 import { siteFetch } from "./tap.mjs";
 
 // { fetch, last() }: `fetch` for a client; last() is the latest answer as
-// { status, headers, text }, when its body has been read to the end.
+// { status, headers, text }, text being null when it was not read to its end.
+// (No clone: a branch that nobody reads would keep a left stream alive.)
 export function recorder() {
   let latest = null;
   return {
     async fetch(input, init) {
       const r = await siteFetch(input, init);
-      const copy = r.clone();
-      latest = { status: r.status, headers: r.headers,
-        text: copy.text().catch(() => null) };
-      return r;
+      const { status, statusText, headers } = r;
+      const mine = { status, headers, text: null };
+      latest = mine;
+      if (!r.body) return r;
+      const chunks = [];
+      const reader = r.body.getReader();
+      return new Response(new ReadableStream({
+        async pull(to) {
+          const { done, value } = await reader.read();
+          if (!done) {
+            chunks.push(value);
+            return to.enqueue(value);
+          }
+          mine.text = Buffer.concat(chunks).toString();
+          to.close();
+        },
+        cancel: (why) => reader.cancel(why),
+      }), { status, statusText, headers });
     },
-    async last() {
-      return { ...latest, text: await latest.text };
-    },
+    last: () => latest,
   };
 }
 

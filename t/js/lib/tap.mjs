@@ -3,6 +3,7 @@
 //   PEN_URL    https://127.0.0.1:PORT    PEN_KEY   a key that is accepted
 //   PEN_CA     the site's certificate    PEN_H2    "1": speak HTTP/2
 import { readFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import OpenAI from "openai";
 import { Agent } from "undici";
 
@@ -19,6 +20,12 @@ export function ok(pass, name) {
 export function is(got, want, name) {
   const [g, w] = [JSON.stringify(got), JSON.stringify(want)];
   if (!ok(g === w, name)) diag(`got ${g}, expected ${w}`);
+}
+
+// As is(), whatever the order of members.
+export function same(got, want, name) {
+  if (!ok(isDeepStrictEqual(got, want), name))
+    diag(`got ${JSON.stringify(got)}, expected ${JSON.stringify(want)}`);
 }
 
 export function diag(text) {
@@ -41,12 +48,13 @@ const dispatcher = new Agent({
 });
 
 // The official client, only its base URL changed.
-export function client(key = process.env.PEN_KEY) {
+export function client(key = process.env.PEN_KEY, more = {}) {
   return new OpenAI({
     baseURL: `${url}/v1`,
     apiKey: key,
     maxRetries: 0,
     fetchOptions,
+    ...more,
   });
 }
 
@@ -80,6 +88,11 @@ export const endless = {
   seed: 26,
   messages: [{ role: "user", content: "Tell me a long story about a king." }],
 };
+
+// The same by a form, where it must not end before: a thousand items.
+export const endlessForm = { type: "object", properties: {
+  a: { type: "array", items: { enum: [1] }, minItems: 1000 } },
+required: ["a"], additionalProperties: false };
 
 export async function collect(stream) {
   const out = { text: "", reasoning: "", chunks: 0, finish: [], usage: null };

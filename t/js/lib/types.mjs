@@ -60,7 +60,9 @@ export class Types {
 
   faults() {
     const text = [...this.head, ...this.lines, "export {};", ""].join("\n");
-    return compile(text).map(([line, message]) =>
-      `${this.said[line - this.head.length] ?? `line ${line + 1}`}: ${message}`);
+    return compile(text).map(([line, message]) => {
+      const name = this.said[line - this.head.length] ?? `line ${line + 1}`;
+      return `${name}: ${message}`;
+    });
   }
 }
