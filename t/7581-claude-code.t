@@ -151,6 +151,17 @@ like $r->{json}{error}{message}, qr/max_tokens/, 'which is named';
 is $r->{json}{request_id}, $r->{headers}{'request-id'}, 'with the id';
 is $d->stop, 0, 'ends well';
 
+# --- a format that has no place for a late system message --------------------
+$d = Pen::Daemon->scripted(args => { context => 65_536, 'chat-format' =>
+    't/data/chat/templates/Qwen3.5-4B.jinja' });
+($n, $h, $key) = site($d);
+my $with = added_up(send_it($h, $key, claude()), 'no late system messages');
+$body = claude();
+splice @{ $body->{messages} }, 1, 1;
+my $less = added_up(send_it($h, $key, $body), 'without one');
+cmp_ok prompt($with), '>', prompt($less) + 5, 'it is read as a user\'s';
+is $d->stop, 0, 'ends well';
+
 # --- the demo model ----------------------------------------------------------
 $d = Pen::Daemon->start(args => { threads => 1 });
 ($n, $h, $key) = site($d);
