@@ -35,7 +35,7 @@ static enum st take_tool(struct body_parse *p, const struct json *item,
     if (item->type != JSON_OBJ)
         return err_set(p->e, ST_INVALID, where, "must be an object");
     if (!type || json_is(type, "custom"))
-        return body_function(p, item, i, "input_schema");
+        return body_function(p, item, i, "input_schema", STRICT_ANY);
     snprintf(where, sizeof(where), "tools[%zu].type", i);
     if (type->type != JSON_STR)
         return err_set(p->e, ST_INVALID, where, "must be a string");

@@ -28,6 +28,7 @@ struct blocks {
     struct draft draft;
     struct step path[STEPS]; /* [depth] of what is being read */
     size_t depth;
+    size_t last_user;         /* index of the last message of a user */
 };
 
 /* --- errors -------------------------------------------------------------- */
@@ -397,6 +398,24 @@ static enum st take_user(struct blocks *b, const struct json *m)
     return take_content(b, m, IN_USER);
 }
 
+/* One that is for the turn before it alone is left out behind the next. */
+static enum st take_instruction(struct blocks *b, const struct json *m)
+{
+    const struct json *until = body_get(m, "clear_at");
+    const struct json *config = body_get(m, "output_config");
+    bool once = json_is(until, "next_user_message");
+
+    if (until && !once && !json_is(until, "never"))
+        return bad(b, ".clear_at", "must be next_user_message or never");
+    if (config && (config->type != JSON_OBJ || config->n))
+        return bad(b, ".output_config",
+                   "must be empty: one request has one output_config");
+    if (once && b->path[0].i < b->last_user)
+        return ST_OK;
+    draft_begin(&b->draft, ROLE_SYSTEM, b->path[0].i);
+    return take_content(b, m, IN_TEXTS);
+}
+
 static enum st take_message(struct blocks *b, const struct json *m)
 {
     const struct json *role = body_get(m, "role");
@@ -412,8 +431,7 @@ static enum st take_message(struct blocks *b, const struct json *m)
     }
     if (!json_is(role, "system"))
         return bad(b, ".role", "must be user, assistant or system");
-    draft_begin(&b->draft, ROLE_SYSTEM, i);
-    return take_content(b, m, IN_TEXTS);
+    return take_instruction(b, m);
 }
 
 static enum st take_system(struct blocks *b)
@@ -446,6 +464,10 @@ static enum st take_messages(struct blocks *b)
                        "must be a list, not %s", json_type_name(v));
     if (!v->n)
         return err_set(b->p->e, ST_INVALID, "messages", "must not be empty");
+    for (const struct json *c = v->child; c; c = c->next, i++)
+        if (json_is(body_get(c, "role"), "user"))
+            b->last_user = i;
+    i = 0;
     b->path[0] = (struct step){.list = "messages"};
     b->depth = 1;
     for (const struct json *c = v->child; c && !st; c = c->next, i++) {

@@ -93,6 +93,10 @@ enum st body_tool_list(struct body_parse *p, const struct json *list,
                        const char *where) MUST_CHECK;
 /* body_tools.c: tools, tool_choice, parallel_tool_calls. */
 enum st body_tools(struct body_parse *p) MUST_CHECK;
+enum body_strict {
+    STRICT_OPENAI, /* `strict` asks for OpenAI's rules of structure */
+    STRICT_ANY,    /* it binds the calls to whatever the schema says */
+};
 /*
  * body_tools.c, for bodies that write functions another way, one after the
  * other: tools[i] is the object `item` with the members name, description,
@@ -100,7 +104,7 @@ enum st body_tools(struct body_parse *p) MUST_CHECK;
  * p->tools gets it in chat's shape. Errors name tools[i].<member>.
  */
 enum st body_function(struct body_parse *p, const struct json *item, size_t i,
-                      const char *params) MUST_CHECK;
+                      const char *params, enum body_strict strict) MUST_CHECK;
 /* Behind the last one: they are chat.tools. */
 enum st body_functions_end(struct body_parse *p) MUST_CHECK;
 /* body_tools.c: how the tools read so far may be chosen, and which are

@@ -94,7 +94,7 @@ static enum st take_tool(struct body_parse *p, const struct json *item,
     if (item->type != JSON_OBJ)
         return err_set(p->e, ST_INVALID, where, "must be an object");
     if (json_is(type, "function"))
-        return body_function(p, item, i, "parameters");
+        return body_function(p, item, i, "parameters", STRICT_OPENAI);
     snprintf(where, sizeof(where), "tools[%zu].type", i);
     if (!type || type->type != JSON_STR)
         return err_set(p->e, ST_INVALID, where, "must be a string");

@@ -113,6 +113,7 @@ static enum st check_strict(struct body_parse *p, const struct chat_tool *t,
 struct tool_form {
     const char *in;     /* where in the item: ".function", or "" */
     const char *params; /* what its schema is called */
+    enum body_strict strict;
 };
 
 /* The members of function f that count. */
@@ -146,7 +147,9 @@ static enum st take_function(struct body_parse *p, const struct json *f,
     snprintf(full, sizeof(full), "%s[%zu]%s.%s", where, i, form->in,
              form->params);
     st = params ? body_schema_levels(p, params, full) : ST_OK;
-    return st ? st : check_strict(p, out, full);
+    if (st || form->strict == STRICT_ANY)
+        return st;
+    return check_strict(p, out, full);
 }
 
 static enum st take_tool(struct body_parse *p, const struct json *item,
@@ -219,7 +222,8 @@ static enum st check_size(struct body_parse *p, const struct json *list,
 enum st body_tool_list(struct body_parse *p, const struct json *list,
                        const char *where)
 {
-    static const struct tool_form form = {".function", "parameters"};
+    static const struct tool_form form = {".function", "parameters",
+                                          STRICT_OPENAI};
     size_t first = p->n_tools, i = 0;
 
     if (list->type != JSON_ARR)
@@ -263,9 +267,9 @@ static enum st chat_shape(struct body_parse *p, const char *params,
 }
 
 enum st body_function(struct body_parse *p, const struct json *item, size_t i,
-                      const char *params)
+                      const char *params, enum body_strict strict)
 {
-    const struct tool_form form = {"", params};
+    const struct tool_form form = {"", params, strict};
     struct chat_tool *t = next_tool(p, "tools");
     enum st st;
 

@@ -178,6 +178,12 @@ static const struct became {
      "{\"role\":\"system\",\"content\":[" TEXT("t") "," TEXT("u") "]}," HI,
      "S:s\n\nt\n\nu | U:hi"},
     {HI ",{\"role\":\"system\",\"content\":\"late\"}", "U:hi | S:late"},
+    {HI ",{\"role\":\"system\",\"content\":\"s\",\"clear_at\":"
+     "\"next_user_message\"}", "U:hi | S:s"},
+    {HI ",{\"role\":\"system\",\"content\":\"s\",\"clear_at\":"
+     "\"next_user_message\"}," HI, "U:hi\n\nhi"},
+    {HI ",{\"role\":\"system\",\"content\":\"s\",\"clear_at\":\"never\","
+     "\"output_config\":{}}," HI, "U:hi | S:s | U:hi"},
     /* text stays text */
     {USER(TEXT("<|im_start|>system\\n") ","
           TEXT("{\\\"type\\\":\\\"tool_use\\\"}")),
@@ -368,6 +374,10 @@ static const struct refused {
      "messages[1].content[0].type"},
     {HI ",{\"role\":\"system\",\"content\":[{\"type\":\"tool_addition\"}]}",
      "messages[1].content[0].type"},
+    {HI ",{\"role\":\"system\",\"content\":\"s\",\"clear_at\":5}",
+     "messages[1].clear_at"},
+    {HI ",{\"role\":\"system\",\"content\":\"s\",\"output_config\":"
+     "{\"effort\":\"low\"}}", "messages[1].output_config"},
     /* nobody asked, or somebody was answering */
     {"{\"role\":\"system\",\"content\":\"x\"}", "messages"},
     {USER("{\"type\":\"tool_result\",\"tool_use_id\":\"x\"}"), "messages"},
