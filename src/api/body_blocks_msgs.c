@@ -81,6 +81,21 @@ static enum st need_string(const struct blocks *b, const struct json *o,
     return bad(b, field, "must be a string");
 }
 
+/* One by which something is found again: not empty either. */
+static enum st need_name(const struct blocks *b, const struct json *o,
+                         const char *key, struct text *out)
+{
+    const struct json *v = body_get(o, key);
+    char field[32];
+
+    if (v && v->type == JSON_STR && v->str.n) {
+        *out = v->str;
+        return ST_OK;
+    }
+    snprintf(field, sizeof(field), ".%s", key);
+    return bad(b, field, "must be a string, not empty");
+}
+
 /* --- blocks -------------------------------------------------------------- */
 
 static enum st take_list(struct blocks *b, const struct json *list,
@@ -202,7 +217,7 @@ static enum st take_result(struct blocks *b, const struct json *o)
     const struct json *content = body_get(o, "content");
     const struct json *failed = body_get(o, "is_error");
     struct text id = {"", 0};
-    enum st st = take_string(b, o, "tool_use_id", &id);
+    enum st st = need_name(b, o, "tool_use_id", &id);
 
     if (st)
         return st;
@@ -224,12 +239,10 @@ static enum st take_use(struct blocks *b, const struct json *o)
 {
     const struct json *input = body_get(o, "input");
     struct chat_call call = {.args = input};
-    enum st st = take_string(b, o, "id", &call.id);
+    enum st st = need_name(b, o, "id", &call.id);
 
     if (!st)
-        st = need_string(b, o, "name", &call.name);
-    if (!st && !call.name.n)
-        st = bad(b, ".name", "must not be empty");
+        st = need_name(b, o, "name", &call.name);
     if (!st && input && input->type != JSON_OBJ)
         st = bad(b, ".input", "must be an object");
     if (!st)

@@ -120,8 +120,8 @@ static const struct became {
                       ",{\"type\":\"tool_use\",\"id\":\"u2\",\"name\":\"g\","
                       "\"input\":{\"a\":[1,{\"b\":null}]}}") "," HI,
      "U:hi | A<hm so>:ab[u1 f {}][u2 g {\"a\":[1,{\"b\":null}]}] | U:hi"},
-    {HI "," ASSISTANT("{\"type\":\"tool_use\",\"name\":\"f\"}") "," HI,
-     "U:hi | A[ f ] | U:hi"},
+    {HI "," ASSISTANT("{\"type\":\"tool_use\",\"id\":\"u\",\"name\":\"f\"}")
+     "," HI, "U:hi | A[u f ] | U:hi"},
     {HI "," ASSISTANT("{\"type\":\"redacted_thinking\",\"data\":\"zz\"},"
                       TEXT("a")) "," HI, "U:hi | A:a | U:hi"},
     {HI "," ASSISTANT("{\"type\":\"redacted_thinking\",\"data\":\"zz\"}")
@@ -248,7 +248,8 @@ static void test_places(void)
     ok(m->n_parts == 3 && m->parts[1].type == PART_IMAGE &&
            text_is(m->content, "ab"), "an image keeps its place");
     is_str(body.image, "messages[0].content[1].type", "and its name");
-    messages(HI "," USER(TEXT("x") ",{\"type\":\"tool_result\",\"content\":["
+    messages(HI "," USER(TEXT("x") ",{\"type\":\"tool_result\",\"tool_use_id\":\"u\","
+          "\"content\":["
                       TEXT("a") ",{\"type\":\"document\",\"source\":{\"type\":"
                       "\"content\",\"content\":[" TEXT("a")
                       ",{\"type\":\"image\",\"source\":{}}]}}]}"));
@@ -337,13 +338,21 @@ static const struct refused {
      "messages[0].content[0].content[0].type"},
     {USER("{\"type\":\"tool_result\",\"tool_use_id\":5}"),
      "messages[0].content[0].tool_use_id"},
-    {USER("{\"type\":\"tool_result\",\"is_error\":\"yes\"}"),
+    {USER("{\"type\":\"tool_result\"}"),
+     "messages[0].content[0].tool_use_id"},
+    {USER("{\"type\":\"tool_result\",\"tool_use_id\":\"\"}"),
+     "messages[0].content[0].tool_use_id"},
+    {USER("{\"type\":\"tool_result\",\"tool_use_id\":\"u\","
+          "\"is_error\":\"yes\"}"),
      "messages[0].content[0].is_error"},
-    {USER("{\"type\":\"tool_result\",\"content\":5}"),
+    {USER("{\"type\":\"tool_result\",\"tool_use_id\":\"u\","
+          "\"content\":5}"),
      "messages[0].content[0].content"},
-    {USER("{\"type\":\"tool_result\",\"content\":[{\"type\":"
+    {USER("{\"type\":\"tool_result\",\"tool_use_id\":\"u\","
+          "\"content\":[{\"type\":"
           "\"tool_result\"}]}"), "messages[0].content[0].content[0].type"},
-    {USER("{\"type\":\"tool_result\",\"content\":[{\"type\":"
+    {USER("{\"type\":\"tool_result\",\"tool_use_id\":\"u\","
+          "\"content\":[{\"type\":"
           "\"tool_reference\"}]}"),
      "messages[0].content[0].content[0].tool_name"},
     {USER(USE), "messages[0].content[0].type"},
@@ -355,15 +364,18 @@ static const struct refused {
      "messages[1].content[0].type"},
     {HI "," ASSISTANT("{\"type\":\"image\",\"source\":{}}"),
      "messages[1].content[0].type"},
-    {HI "," ASSISTANT("{\"type\":\"tool_use\"}"),
+    {HI "," ASSISTANT("{\"type\":\"tool_use\",\"name\":\"f\"}"),
+     "messages[1].content[0].id"},
+    {HI "," ASSISTANT("{\"type\":\"tool_use\",\"id\":\"u\"}"),
      "messages[1].content[0].name"},
-    {HI "," ASSISTANT("{\"type\":\"tool_use\",\"name\":\"\"}"),
+    {HI "," ASSISTANT("{\"type\":\"tool_use\",\"id\":\"u\",\"name\":\"\"}"),
      "messages[1].content[0].name"},
     {HI "," ASSISTANT("{\"type\":\"tool_use\",\"name\":\"f\",\"id\":5}"),
      "messages[1].content[0].id"},
-    {HI "," ASSISTANT("{\"type\":\"tool_use\",\"name\":\"f\",\"input\":[]}"),
+    {HI "," ASSISTANT("{\"type\":\"tool_use\",\"id\":\"u\",\"name\":\"f\","
+                      "\"input\":[]}"),
      "messages[1].content[0].input"},
-    {HI "," ASSISTANT("{\"type\":\"tool_use\",\"name\":\"f\","
+    {HI "," ASSISTANT("{\"type\":\"tool_use\",\"id\":\"u\",\"name\":\"f\","
                       "\"input\":\"{}\"}"), "messages[1].content[0].input"},
     {HI "," ASSISTANT("{\"type\":\"thinking\"}"),
      "messages[1].content[0].thinking"},
@@ -451,7 +463,7 @@ static void test_limits(void)
     is_int(many(head, TEXT("ab"), 100000, "]}]}", 128u << 20), ST_OK,
            "100,000 blocks");
     is_int(body.chat.messages[0].content.n, 200000, "are one text");
-    is_int(many(head, "{\"type\":\"tool_result\"}," TEXT("x"), 30000, "]}]}",
+    is_int(many(head, "{\"type\":\"tool_result\",\"tool_use_id\":\"u\"}," TEXT("x"), 30000, "]}]}",
                 128u << 20), ST_OK, "30,000 results and texts");
     is_int(body.chat.n_messages, 60000, "are as many messages");
     is_int(many("{\"max_tokens\":5,\"messages\":[", HI, 50000, "]}",

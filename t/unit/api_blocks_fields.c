@@ -420,10 +420,11 @@ static void test_formats(void)
             "{\"role\":\"system\",\"content\":\"c\"}]", "messages[2]");
     refuses("\"messages\":[{\"role\":\"user\",\"content\":\"a\"},"
             "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\","
-            "\"name\":\"f\"}]},{\"role\":\"user\",\"content\":\"b\"}]",
+            "\"id\":\"u\",\"name\":\"f\"}]},{\"role\":\"user\",\"content\":\"b\"}]",
             "messages[1]");
     refuses("\"messages\":[{\"role\":\"user\",\"content\":\"a\"},"
-            "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\"}]}]",
+            "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\","
+            "\"tool_use_id\":\"u\"}]}]",
             "messages[1]");
     refuses("\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":"
             "\"image\",\"source\":{}}]}]", "messages[0].content[0].type");
