@@ -75,11 +75,13 @@ enum st hold_answer(struct exchange *x, size_t n, struct err *e)
 }
 
 /* The most that one choice's job may take. */
-static bool of_choice(const struct choice *c, size_t *bytes)
+static bool of_choice(const struct choice *c, bool ordered, size_t *bytes)
 {
     const struct job *j = c->job;
     size_t event = 12, prompt, ring; /* ring_new */
 
+    if (ordered)
+        event += HOLD_TEXT;
     if (j->top_logprobs > 0)
         event += 4 + 8 * (size_t)j->top_logprobs;
     return mem_mul(&prompt, j->n_ids, sizeof(*j->ids)) &&
@@ -98,7 +100,7 @@ enum st hold_jobs(struct exchange *x, struct err *e)
     if (!m)
         return ST_OK;
     for (size_t i = 0; i < r->n_choices; i++)
-        if (!of_choice(&r->choices[i], &one) ||
+        if (!of_choice(&r->choices[i], r->emit->ordered, &one) ||
             !mem_add(&bytes, bytes, one)) {
             bytes = SIZE_MAX;
             break;

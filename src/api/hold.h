@@ -17,7 +17,10 @@
  * a stream holds HOLD_STREAM, its grammar, as if nobody else had the same,
  * what its answer repeats of the request, and for each choice its prompt's ids
  * and as many events as it may make; with the text of their log-probabilities
- * where that is kept to the end (LOGPROBS_ITEM).
+ * where that is kept to the end (LOGPROBS_ITEM), and HOLD_TEXT bytes each where
+ * the text is (emit.ordered): some 4 bytes a token, in a buffer that grows by
+ * doubling (t/bench/dialects). What the last events repeat of it is there only
+ * while it is written.
  */
 #ifndef API_HOLD_H
 #define API_HOLD_H
@@ -28,6 +31,7 @@
 #define HOLD_ARENA ((size_t)1 << 20)
 #define HOLD_TREE 24
 #define HOLD_STREAM ((size_t)32 << 10)
+#define HOLD_TEXT 8
 
 /* Before the body. cap: bytes that may be read. ST_NOMEM, with figures. */
 enum st hold_body(struct exchange *x, uint64_t cap, struct err *e) MUST_CHECK;

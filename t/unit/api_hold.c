@@ -53,7 +53,7 @@ static void streams(struct apit *t)
 {
     struct call c;
     char tokens[32];
-    size_t waits;
+    size_t waits, kept;
 
     scripted_hold(t->gen);
     call_start(&c, t, "POST", CHAT, hello(",\"stream\":true"), NULL);
@@ -70,6 +70,20 @@ static void streams(struct apit *t)
            "exactly those");
     call_release(&c);
     is_int(held(), 0, "and everything is given back");
+
+    scripted_hold(t->gen);
+    call_start(&c, t, "POST", "/v1/messages",
+               "{\"max_tokens\":1000,\"stream\":true,\"messages\":"
+               "[{\"role\":\"user\",\"content\":\"Hello\"}]}", NULL);
+    kept = held();
+    scripted_release(t->gen);
+    call_finish(&c);
+    row_get(&c, "prompt_tokens", tokens, sizeof(tokens));
+    is_int(kept, HOLD_STREAM + 1000 * (12 + HOLD_TEXT) +
+                      4 * (size_t)strtol(tokens, NULL, 10),
+           "where the text is kept it counts, too");
+    call_release(&c);
+    is_int(held(), 0, "and is given back");
 
     scripted_hold(t->gen);
     call_start(&c, t, "POST", CHAT,
