@@ -27,7 +27,10 @@ my $json = JSON::PP->new->canonical->allow_nonref;
 my %path = (responses => '/v1/responses', messages => '/v1/messages',
     chat => '/v1/chat/completions');
 
-sub body_of { return Encode::encode('UTF-8', $json->encode($_[0])) }
+# A text is JSON already.
+sub body_of {
+    return Encode::encode('UTF-8', ref $_[0] ? $json->encode($_[0]) : $_[0]);
+}
 
 # A request that is under way: parts_of($wire, $f->response(60)).
 sub send_ask {
