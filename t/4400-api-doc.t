@@ -72,12 +72,22 @@ sub shape {
     return $json->allow_nonref->encode($v) =~ /^"/ ? 'string' : 'number';
 }
 
-# The shapes of a stream's events; equal neighbours are one.
+# A response without what the page leaves out of its events.
+sub short {
+    my ($v) = @_;
+    my $r = ref $v eq 'HASH' && $v->{response} or return $v;
+    return { %$v, response => { map { $_ => $r->{$_} }
+        qw(id object status output) } };
+}
+
+# The shapes of a stream's events, with their names; equal neighbours are one.
 sub shapes {
     my @all;
     for my $event (split /\n\n+/, $_[0]) {
-        my ($data) = $event =~ /^data: (.*?)\s*\z/ or return "bad: $event";
-        my $s = $data eq '[DONE]' ? $data : shape($json->decode($data));
+        my ($name, $data) = $event =~ /^(?:event: (\S+)\n)?data: (.*?)\s*\z/
+            or return "bad: $event";
+        my $s = $data eq '[DONE]' ? $data
+            : ($name // '') . shape(short($json->decode($data)));
         push @all, $s unless @all && $all[-1] eq $s;
     }
     return \@all;
@@ -105,17 +115,41 @@ sub said_stream {
     return \%all;
 }
 
+# The items or blocks of the newer dialects: what they say.
+sub pieces_of {
+    return [ map { my $i = $_; [ $i->{type},
+        (map { $i->{$_} // () } qw(text thinking name arguments input)),
+        map { $_->{text} } @{ $i->{content} // [] } ] }
+        @{ $_[0]{output} // $_[0]{content} // $_[0]{data} // [] } ];
+}
+
+# The same of a stream: its deltas, by their kind.
+sub deltas_of {
+    my %all;
+    for my $e (map { $json->decode($_) } $_[0] =~ /^data: (\{.*)$/mg) {
+        my $delta = $e->{delta} // next;
+        my $kind = $e->{type} . (ref $delta && $delta->{type} || '');
+        $all{$kind} .= $_ for ref $delta ? map { $delta->{$_} // () } qw(text
+            thinking partial_json stop_reason) : $delta;
+    }
+    return \%all;
+}
+
 # --- examples ----------------------------------------------------------------
-my $d = Pen::Daemon->start(args => { threads => 1 });
+my $d = Pen::Daemon->start(args => { threads => 1, 'responses-keep' => 1 });
+my %now; # ids of the page, and those of this run
 my @examples = $page =~
     /^```http\n(\w+) (\S+)\n(.*?)^```\n\n```(\w+)\n(.*?)^```$/msg;
 is scalar(my @all = $page =~ /^```\w/mg), @examples / 5 * 2,
     'every block is a request or its answer';
 while (my ($method, $uri, $body, $kind, $want) = splice @examples, 0, 5) {
-    my $r = ask($d, $method, $uri, length $body ? $body : undef);
     my $name = "$method $uri " . substr $body, 0, 50;
+    s/\b(resp_[0-9a-f]{24})\b/$now{$1} \/\/ $1/ge for $uri, $body;
+    my $r = ask($d, $method, $uri, length $body ? $body : undef);
     if ($kind eq 'sse') {
         is_deeply shapes($r->{body}), shapes($want), $name;
+        is_deeply deltas_of($r->{body}), deltas_of($want), 'in words'
+            if $want =~ /^event: /m;
         is_deeply said_stream($r->{body}), said_stream($want), 'says the same';
         next;
     }
@@ -124,10 +158,21 @@ while (my ($method, $uri, $body, $kind, $want) = splice @examples, 0, 5) {
         delete $got->{$_} for grep { !$shown->{$_} }
             qw(system_fingerprint usage timings metrics);
     }
+    if (exists $shown->{output}) { # and these, what the page does not show
+        delete $got->{$_} for grep { !exists $shown->{$_} } keys %$got;
+    } elsif (($shown->{type} // '') eq 'message' && !$shown->{usage}) {
+        delete @$got{qw(usage timings metrics)};
+    }
+    $now{ $shown->{id} } = $got->{id} if ($shown->{id} // '') =~ /^resp_/;
     is shape($got), shape($shown), $name;
+    is_deeply pieces_of($got), pieces_of($shown), 'in words';
     is_deeply said($got), said($shown), 'says the same' if $shown->{choices};
-    is_deeply $got, $shown, "$name, word for word" if $shown->{error};
+    is_deeply $got->{error}, $shown->{error}, "$name, word for word"
+        if $shown->{error};
 }
+
+is $d->stop, 0, 'ends well';
+$d = Pen::Daemon->start(args => { threads => 1 });
 
 # --- routes ------------------------------------------------------------------
 my @routes = table('Routes', 'method | path | key | Allow | what');
@@ -229,6 +274,16 @@ for my $row (rows('Streams', 'finish_reason | meaning | example')) {
         . ',"max_tokens":99')->{body})->{choices}[0];
     is $choice->{finish_reason}, (quoted($row->[0]))[0], $members;
 }
+
+for my $row (rows('Messages', 'stop_reason | when | example')) {
+    my ($members) = quoted($row->[2]) or next;
+    is $json->decode(with('messages', $members, $capital)->{body})
+        ->{stop_reason}, (quoted($row->[0]))[0], $members;
+}
+my %listed = map { map { $_ => 1 } quoted($_->[0]) }
+    rows('Responses', 'event | when');
+is_deeply [ grep { !$listed{$_} } section('Responses') =~ /^event: (\S+)$/mg ],
+    [], 'the page lists the events that it shows';
 
 # --- reasoning ---------------------------------------------------------------
 sub message {
@@ -365,6 +420,7 @@ sent($d, '413 invalid_request_error request_too_large',
 has($d, '`X-Request-Id`');
 has($d, '`request-id`');
 has($d, '`Content-Length`');
+has($d, '`X-Skipped-Tools`');
 has($d, '`Cache-Control: no-cache`, `X-Accel-Buffering: no`');
 has($d, '`Allow`');
 my ($name) = grep { /X-Penstock-Client/ } sort keys %header;
