@@ -101,6 +101,24 @@ static enum st need_name(const struct blocks *b, const struct json *o,
 static enum st take_list(struct blocks *b, const struct json *list,
                          const char *field, enum place place);
 
+/*
+ * A client's note to its maker's billing, which stands where `system` begins
+ * and differs from request to request: nothing behind it would ever be found
+ * in a cache. Source: public issue anthropics/claude-code 68900.
+ */
+static struct text without_note(struct text t)
+{
+    static const char note[] = "x-anthropic-billing-header:";
+    size_t n = 0;
+
+    if (t.n < sizeof(note) - 1 || memcmp(t.s, note, sizeof(note) - 1))
+        return t;
+    while (n < t.n && t.s[n] != '\n')
+        n++;
+    n += n < t.n;
+    return (struct text){t.s + n, t.n - n};
+}
+
 static enum st take_text(struct blocks *b, const struct json *o)
 {
     struct text t = {"", 0};
@@ -110,6 +128,8 @@ static enum st take_text(struct blocks *b, const struct json *o)
         return st;
     if (b->path[b->depth - 1].place == IN_TEXTS)
         draft_gap(&b->draft);
+    if (b->depth == 1) /* a block of `system` itself */
+        t = without_note(t);
     draft_text(&b->draft, t);
     return ST_OK;
 }
@@ -460,7 +480,7 @@ static enum st take_system(struct blocks *b)
     draft_begin(&b->draft, ROLE_SYSTEM, SENT_BEFORE);
     if (v->type == JSON_ARR)
         return take_list(b, v, "system", IN_TEXTS);
-    draft_text(&b->draft, v->str);
+    draft_text(&b->draft, without_note(v->str));
     return ST_OK;
 }
 

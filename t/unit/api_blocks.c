@@ -213,6 +213,16 @@ static void test_system(void)
         {"[{\"type\":\"text\",\"text\":\"a\",\"cache_control\":"
          "{\"type\":\"ephemeral\",\"ttl\":\"1h\"},\"citations\":null}]",
          "S:a | U:hi"},
+        /* public issue anthropics/claude-code 68900: a nonce before all */
+        {"[" TEXT("x-anthropic-billing-header: cc_version=1.2; cch=0a1b2;")
+         "," TEXT("a") "]", "S:a | U:hi"},
+        {"\"x-anthropic-billing-header: cch=0a1b2;\\na\\nb\"",
+         "S:a\nb | U:hi"},
+        {"\"x-anthropic-billing-header:\"", "S: | U:hi"},
+        {"[" TEXT("a x-anthropic-billing-header: b") "]",
+         "S:a x-anthropic-billing-header: b | U:hi"},
+        {"\"x-anthropic-billing-heade\"",
+         "S:x-anthropic-billing-heade | U:hi"},
     };
 
     for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
@@ -224,6 +234,9 @@ static void test_system(void)
                 "[{\"role\":\"system\",\"content\":\"b\"}," HI "]}", "");
     is_str(told(), "S:a\n\nb | U:hi", "with the system messages behind it");
     ok(body.chat.messages[0].sent_i == 0, "the last one's place");
+    messages(USER(TEXT("x-anthropic-billing-header: a")));
+    is_str(told(), "U:x-anthropic-billing-header: a",
+           "elsewhere it is text like any other");
     parse("", "{\"max_tokens\":5,\"system\":\"a\",\"messages\":[" HI "]}", "");
     ok(body.chat.messages[0].sent_i == SENT_BEFORE &&
            !strcmp(body.before, "system") && !strcmp(body.list, "messages"),
