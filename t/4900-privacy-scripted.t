@@ -60,6 +60,62 @@ for my $body (@ask) {
     $seen{ $r->{status} // 'none' }++;
     $echo //= $r->{body} if $r->{status} != 200 && $r->{body} =~ /zebra|marzi/;
 }
+# The same of responses and messages, as items and blocks: text in every place
+# where it may stand, tools of that name and of that type, wrong fields.
+my @text = ({ type => 'input_text', text => $canary });
+my %part = (type => 'text', text => $canary);
+my @item = ({ role => 'user', content => \@text }, { type => 'reasoning',
+    summary => [], content => [ { type => 'reasoning_text', text => $canary } ] },
+    { type => 'function_call', call_id => $canary, name => $canary,
+        arguments => qq({"$canary":"$canary"}) },
+    { type => 'function_call_output', call_id => $canary, output => \@text });
+my @block = ({ role => 'user', content => [ \%part ] }, { role => 'assistant',
+    content => [ { type => 'thinking', thinking => $canary,
+        signature => 'pen1.' }, \%part, { type => 'tool_use', id => $canary,
+        name => $canary, input => { $canary => $canary } } ] },
+    { role => 'user', content => [ { type => 'tool_result', tool_use_id =>
+        $canary, content => [ \%part ] } ] });
+my %kinds = ('/v1/responses' => [ map { { max_output_tokens => 40, %$_ } }
+    { input => $canary, instructions => $canary }, { input => \@item,
+        user => $canary, metadata => { $canary => $canary } },
+    { input => \@item, tools => [ { type => 'function', name => $canary,
+        description => $canary, parameters => {} }, { type => $canary } ] },
+    { input => $canary, tools => [ { type => $canary } ], tool_choice =>
+        { type => 'function', name => $canary } },
+    { input => [ { type => $canary } ] },
+    { input => [ { role => $canary, content => $canary } ] },
+    { input => $canary, previous_response_id => "resp_$canary" },
+    { input => [ { type => 'item_reference', id => $canary } ] },
+    { input => $canary, include => [$canary], $canary => 1 },
+    { input => $canary, text => { format => { type => $canary } } } ],
+    '/v1/messages' => [ map { { max_tokens => 40, %$_ } }
+    { messages => [ { role => 'user', content => $canary } ], system =>
+        $canary }, { messages => \@block, metadata => { user_id => $canary } },
+    { messages => \@block, stop_sequences => [$reply], tools => [ { name =>
+        $canary, description => $canary, input_schema => { type => 'object' } },
+        { type => $canary, name => $canary } ] },
+    { messages => \@block, tool_choice => { type => 'tool', name => $canary } },
+    { messages => [ { role => 'user', content => [ { type => $canary } ] } ] },
+    { messages => [ { role => $canary, content => $canary } ] },
+    { messages => \@block, system => [ { type => $canary } ], $canary => 1 },
+    { messages => \@block, thinking => { type => $canary } } ]);
+for my $uri (sort keys %kinds) {
+    for my $body (map { ($_, { %$_, stream => JSON::PP::true }) }
+            @{ $kinds{$uri} }) {
+        push @ask, Pen::Http::json($body);
+        my $r = Pen::Fcgi->request($d->{socket}, uri => $uri, body => $ask[-1],
+            params => { HTTP_X_API_KEY => $canary });
+        $seen{ "$uri " . ($r->{status} // 'none') }++;
+        $echo //= $r->{body} if $r->{status} != 200
+            && $r->{body} =~ /zebra|marzi/;
+    }
+    my $count = $uri eq '/v1/messages' ? "$uri/count_tokens"
+        : "$uri/input_tokens";
+    $seen{"$count " . Pen::Fcgi->request($d->{socket}, uri => $count,
+        body => Pen::Http::json($kinds{$uri}[1]))->{status} }++;
+    ok $seen{"$uri 200"} && $seen{"$uri 400"} && $seen{"$count 200"},
+        "$uri: answers and refusals" or diag explain \%seen;
+}
 ok $seen{200} && $seen{400}, 'answers and refusals of many kinds'
     or diag explain \%seen;
 is $echo, undef, 'and no refusal repeats what it was sent';
