@@ -70,6 +70,23 @@ ok wait_for(sub { at($d, GET => $id)->{status} eq 'cancelled' }),
 $r = at($d, GET => $id);
 like $r->{output}[0]{content}[0]{text}, qr/^one two/, 'its text is there';
 
+# The daemon goes down before it ends.
+my $going = Pen::Daemon->scripted(args => { 'responses-keep' => 1,
+    'drain-timeout' => 1 }, env => { PENSTOCK_GAP_US => 20_000,
+    PENSTOCK_SCRIPT_LOOP => 1 });
+$f = Pen::Fcgi->connect($going->{socket});
+$f->send_request(uri => '/v1/responses',
+    body => '{"input":"Hi","stream":true,"max_output_tokens":3000}');
+$f->response(10, qr/output_text\.delta/);
+$going->kill('TERM');
+like $f->response(20)->{out}, qr/event: response\.failed\n/,
+    'a daemon that goes down';
+$f->close;
+is $going->wait_end, 0, 'ends well';
+is sql($going, 'SELECT status FROM response'), 'failed', 'cuts it off';
+like sql($going, 'SELECT CAST(answer AS TEXT) FROM response'),
+    qr/"status":"failed".*"text":"one two/, 'with what was said';
+
 # The database is locked: the answer comes within seconds, its row later.
 my $locker = Pen::Shell->start('sqlite3', $d->{db});
 is $locker->ask("BEGIN IMMEDIATE;\n.print locked"), 'locked', 'locked';

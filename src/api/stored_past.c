@@ -241,6 +241,8 @@ static enum st item(void *arg, struct arena *a, struct text id,
     if (!response_of(id, name))
         return err_set(e, ST_NOT_FOUND, "", "there is no such item");
     st = load_one(p, name, a, e);
+    if ((st == ST_LIMIT || st == ST_INVALID) && e && !e->where[0])
+        snprintf(e->where, sizeof(e->where), "input");
     if (st)
         return st;
     *out = find(p->output, id);
