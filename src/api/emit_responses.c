@@ -101,16 +101,26 @@ static void put_text(struct jw *w, const char *key, struct text text)
     jw_kstrn(w, key, text.s, text.n);
 }
 
-static void put_probs(struct jw *w, const struct choice *c,
-                      enum logprobs_form form, size_t from, size_t to)
+/* Those of p's text that are decided, but for the first `skip`; returns how
+ * many these are. */
+static size_t put_probs(struct jw *w, const struct choice *c,
+                        const struct piece *p, enum logprobs_form form,
+                        size_t skip)
 {
-    jw_key(w, "logprobs");
-    if (c->logprobs && to > from) {
-        logprobs_range(c->logprobs, w, form, from, to);
-        return;
+    const struct logprobs *l = c->logprobs;
+    size_t from = 0, to = 0;
+
+    if (l) {
+        from = logprobs_before_byte(l, p->at) + skip;
+        to = logprobs_before_byte(l, p->at + (p->to - p->from));
     }
-    jw_arr(w);
-    jw_arr_end(w);
+    if (to > from) {
+        jw_key(w, "logprobs");
+        logprobs_range(l, w, form, from, to);
+        return to - from;
+    }
+    put_empty(w, "logprobs");
+    return 0;
 }
 
 /* The one content part of reasoning and messages. */
@@ -126,8 +136,10 @@ static void put_part(struct jw *w, const struct choice *c,
     } else {
         jw_kstr(w, "type", "output_text");
         put_empty(w, "annotations");
-        put_probs(w, c, LOGPROBS_FULL, p->probs_from,
-                  state == ITEM_BEGUN ? p->probs_from : p->probs_to);
+        if (state == ITEM_BEGUN)
+            put_empty(w, "logprobs");
+        else
+            put_probs(w, c, p, LOGPROBS_FULL, 0);
     }
     put_text(w, "text", text);
     jw_obj_end(w);
@@ -465,11 +477,9 @@ static void tell_delta(struct run *r, struct choice *c, const struct piece *p,
     w = item_event(r, c, p, types[p->kind], out);
     put_text(w, "delta", text);
     if (p->kind == PIECE_TEXT)
-        put_probs(w, c, LOGPROBS_BRIEF, p->probs_from + c->told.probs,
-                  p->probs_to);
+        c->told.probs += put_probs(w, c, p, LOGPROBS_BRIEF, c->told.probs);
     close_event(w, out);
     c->told.bytes += text.n;
-    c->told.probs = p->probs_to - p->probs_from;
 }
 
 /* All of the text once more. */
@@ -485,7 +495,7 @@ static void text_itself(struct run *r, const struct choice *c,
 
     put_text(w, p->kind == PIECE_CALL ? "arguments" : "text", text_of(c, p));
     if (p->kind == PIECE_TEXT)
-        put_probs(w, c, LOGPROBS_BRIEF, p->probs_from, p->probs_to);
+        put_probs(w, c, p, LOGPROBS_BRIEF, 0);
     close_event(w, out);
 }
 

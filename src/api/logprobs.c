@@ -31,8 +31,9 @@ struct written { /* a part of a whole answer, on its way */
     struct jw *w; /* inside its list */
 };
 
-struct ends { /* where a kept entry ends in the text of each form */
-    size_t of[LOGPROBS_FORMS];
+struct kept {
+    size_t ends[LOGPROBS_FORMS]; /* where it ends in the text of each form */
+    size_t from;                 /* as the entry's */
 };
 
 struct logprobs {
@@ -49,8 +50,8 @@ struct logprobs {
     size_t offset;
     struct buf text;        /* of the token that is being written */
     struct written done[PARTS_MAX]; /* c.whole; w NULL: there is none */
-    struct ends *ends;      /* [c.max_tokens] owned; LOGPROBS_ITEM */
-    size_t kept;
+    struct kept *kept;      /* [c.max_tokens] owned; LOGPROBS_ITEM */
+    size_t n_kept;
 };
 
 /* The lists of a shape; ends with name NULL. */
@@ -81,14 +82,14 @@ struct logprobs *logprobs_new(const struct logprobs_config *c)
     if (mem_mul(&cells, c->max_tokens, l->stride))
         l->top = mem_try_array(cells, sizeof(*l->top));
     if (c->shape == LOGPROBS_ITEM)
-        l->ends = mem_try_array(c->max_tokens, sizeof(*l->ends));
+        l->kept = mem_try_array(c->max_tokens, sizeof(*l->kept));
     for (size_t k = 0; l->c.whole && parts_of(c->shape)[k].name; k++) {
         buf_init(&l->done[k].text, BUF_ANSWER);
         l->done[k].w = jw_new(&l->done[k].text);
         jw_arr(l->done[k].w);
     }
     if (l->took && l->took_top && l->list && l->top &&
-        (l->ends || c->shape != LOGPROBS_ITEM))
+        (l->kept || c->shape != LOGPROBS_ITEM))
         return l;
     logprobs_free(l);
     return NULL;
@@ -102,7 +103,7 @@ void logprobs_free(struct logprobs *l)
     free(l->took_top);
     free(l->list);
     free(l->top);
-    free(l->ends);
+    free(l->kept);
     buf_release(&l->text);
     for (size_t k = 0; k < PARTS_MAX; k++) {
         if (l->done[k].w && !jw_end(l->done[k].w))
@@ -127,9 +128,9 @@ static void keep(struct logprobs *l, size_t i, const struct reply *r)
         return;
     for (size_t k = 0; k < LOGPROBS_FORMS; k++) {
         parts_of(l->c.shape)[k].entry(l, l->done[k].w, i);
-        l->ends[l->kept].of[k] = l->done[k].text.n;
+        l->kept[l->n_kept].ends[k] = l->done[k].text.n;
     }
-    l->kept++;
+    l->kept[l->n_kept++].from = l->list[i].from;
 }
 
 /* What is decided becomes text. */
@@ -418,9 +419,19 @@ void logprobs_write(struct logprobs *l, struct jw *w)
 
 /* --- kept ---------------------------------------------------------------- */
 
-size_t logprobs_count(const struct logprobs *l)
+size_t logprobs_before_byte(const struct logprobs *l, size_t at)
 {
-    return l->kept;
+    size_t low = 0, high = l->n_kept;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (l->kept[mid].from < at)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
 }
 
 void logprobs_range(const struct logprobs *l, struct jw *w,
@@ -433,9 +444,9 @@ void logprobs_range(const struct logprobs *l, struct jw *w,
     jw_arr(w);
     for (size_t i = from; i < to && !text->failed; i++) {
         /* behind "[" or "," */
-        size_t at = (i ? l->ends[i - 1].of[form] : 0) + 1;
+        size_t at = (i ? l->kept[i - 1].ends[form] : 0) + 1;
 
-        jw_raw(w, text->p + at, l->ends[i].of[form] - at);
+        jw_raw(w, text->p + at, l->kept[i].ends[form] - at);
     }
     jw_arr_end(w);
 }

@@ -75,8 +75,9 @@ void logprobs_write(struct logprobs *l, struct jw *w);
 
 /* --- LOGPROBS_ITEM ------------------------------------------------------- */
 
-/* Entries that are decided: each is one object. */
-size_t logprobs_count(const struct logprobs *l);
+/* How many decided entries are of tokens whose text began before this byte of
+ * what the reply gave (reasoning and content, as reply_told counts). */
+size_t logprobs_before_byte(const struct logprobs *l, size_t at);
 enum logprobs_form {
     LOGPROBS_FULL,  /* as chat's */
     LOGPROBS_BRIEF, /* without bytes, which events do not declare */

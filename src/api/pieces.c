@@ -34,10 +34,7 @@ static void grow(struct pieces *p, enum piece_kind kind, size_t *seen,
         if (!last)
             return;
         last->from = *seen;
-        if (kind == PIECE_TEXT) {
-            p->text = p->n;
-            last->probs_from = last->probs_to = p->probs;
-        }
+        last->at = *seen + p->reasoning; /* of a text */
     }
     last->to = n;
     *seen = n;
@@ -58,10 +55,8 @@ static void grow_text(struct pieces *p, const struct buf *content, size_t n)
 /* White space that came alone beside a call was layout. */
 static void pass_over(struct pieces *p, size_t n)
 {
-    if (n <= p->content)
-        return;
-    p->content = n;
-    p->probs = p->decided;
+    if (n > p->content)
+        p->content = n;
 }
 
 /* Will the last piece grow, whatever comes? Reasoning may begin inside a call,
@@ -106,21 +101,11 @@ void pieces_note(struct pieces *p, const struct buf *reasoning,
         pass_over(p, content->n);
     else if (over)
         grow(p, PIECE_TEXT, &p->content, content->n);
-    p->waits = p->content < content->n;
 }
 
 bool piece_counts(const struct piece *one, const struct calls *calls)
 {
     return one->kind != PIECE_CALL || !calls->p[one->call]->withdrawn;
-}
-
-void pieces_probs(struct pieces *p, size_t n)
-{
-    if (n == p->decided)
-        return;
-    p->decided = n;
-    if (p->text && !p->waits)
-        p->p[p->text - 1].probs_to = p->probs = n;
 }
 
 void pieces_release(struct pieces *p)

@@ -28,18 +28,14 @@ struct piece {
     size_t from, to; /* bytes of the choice's reasoning or content; the last
                       * piece may grow */
     size_t call;     /* PIECE_CALL: index into the reply's calls */
-    size_t probs_from, probs_to; /* PIECE_TEXT: entries of the choice's
-                                  * log-probabilities, where they are kept
-                                  * (LOGPROBS_ITEM) */
+    size_t at;       /* PIECE_TEXT: bytes of reasoning and content that the
+                      * reply gave before it */
 };
 
 struct pieces {
     struct piece *p; /* [n] owned */
     size_t n, cap;
-    size_t reasoning, content, calls, probs; /* noted so far */
-    size_t text;     /* the last PIECE_TEXT, plus 1; 0: there is none */
-    size_t decided;  /* entries so far, also of text that is not noted */
-    bool waits;      /* there is text that is not noted */
+    size_t reasoning, content, calls; /* noted so far */
     bool failed;     /* sticks: out of memory */
 };
 
@@ -48,7 +44,7 @@ struct told {
     size_t piece;    /* those before it are closed on the wire */
     bool open;       /* this one was begun */
     size_t bytes;    /* of this one's text or arguments */
-    size_t probs;    /* of this one's entries */
+    size_t probs;    /* of this one's log-probabilities */
     int32_t index;   /* on the wire: pieces begun before this one */
 };
 
@@ -64,9 +60,6 @@ enum pieces_when { PIECES_MORE, PIECES_OVER };
 void pieces_note(struct pieces *p, const struct buf *reasoning,
                  const struct buf *content, const struct calls *calls,
                  enum pieces_when when);
-/* Then: n entries of log-probabilities are decided by now. What is new is the
- * last text's. */
-void pieces_probs(struct pieces *p, size_t n);
 void pieces_release(struct pieces *p);
 
 /* Is it part of a whole answer? */

@@ -91,10 +91,8 @@ static void feed(struct run *r, struct choice *c, const int32_t *ids,
         pass_on(r, c, PIECES_MORE);
         if (over && !c->view.ended)
             gen_finish(r->model->gen, c->job, reply_kept(c->reply));
-        if (!l)
-            continue;
-        logprobs_after(l, c->reply, i, ids[i]);
-        pieces_probs(&c->pieces, logprobs_count(l));
+        if (l)
+            logprobs_after(l, c->reply, i, ids[i]);
     }
 }
 
@@ -121,11 +119,9 @@ static void end_reply(struct run *r, struct choice *c)
     if (c->reply) {
         reply_end(c->reply, c->view.end.reason == END_STOP && !looped,
                   &r->thought, &r->said);
-        pass_on(r, c, PIECES_OVER);
-        if (c->logprobs) {
+        if (c->logprobs)
             logprobs_end(c->logprobs, c->reply);
-            pieces_probs(&c->pieces, logprobs_count(c->logprobs));
-        }
+        pass_on(r, c, PIECES_OVER);
         if (looped)
             add_notice(r, c);
     }

@@ -29,7 +29,7 @@ static void script(const char *text, int32_t fail_after)
 {
     static int32_t ids[1024];
     struct scripted_config gen = {.ids = ids, .fail_after = fail_after,
-                                  .context = 4096};
+                                  .context = 4096, .per_token_us = 300};
     const char *why;
 
     gen.n = apit_ids(text, ids, 1024);
@@ -181,6 +181,11 @@ static void see_delta(struct seen *s, const struct json *v)
             s->logprobs[s->n_logprobs++] = p;
 }
 
+static size_t count(const struct json *v)
+{
+    return v ? v->n : 0;
+}
+
 static size_t colons(const char *members)
 {
     size_t n = 0;
@@ -216,6 +221,11 @@ static void see_event(struct seen *s, const char *name, const struct json *v)
     }
     if (item)
         see_item(s, item);
+    if (item && rules[i].word[0] == '+' &&
+        (count(json_get(item, "content")) ||
+         json_get(item, "encrypted_content") ||
+         !json_is(json_get(item, "status"), "in_progress")))
+        fail(s, "begins with something", str(item, "type"));
     if (item && rules[i].word[0] == '+')
         put_word(s, "+", str(item, "type"));
     else if (item)
@@ -622,11 +632,6 @@ static void echoes(void)
     apit_close(&t);
 }
 
-static size_t count(const struct json *v)
-{
-    return v ? v->n : 0;
-}
-
 /* The bytes of all entries of an item are its text; the events told them. */
 static void check_probs(struct seen *s, const char *what)
 {
@@ -678,10 +683,15 @@ static void logprobs(void)
          "two texts"},
         {"M\xc3\xbcnster \xe6\xbc\xa2 \xf0\x9f\x98\x80!" END, NONE,
          "characters over tokens"},
-        {"hm\n</think>\n\nso it is" END, HIGH, "behind reasoning"},
+        {"hm, let me think\n</think>\n\nso it is" END, HIGH,
+         "behind reasoning"},
         {"A < b <tool" CALL("add", "a", "2") END, NONE, "nearly a call"},
         {CALL("add", "a", "2") CALL("add", "a", "3") END, NONE, "calls alone"},
         {"one two three four", NONE ",\"stop\":\" three\"", "a stop string"},
+        {"Let me see" CALL("add", "a", "2") "Done" END,
+         NONE ",\"stop\":\" see it\"", "a call behind half a stop string"},
+        {"Let me see:\n\n" CALL("add", "a", "2") "\n" END, NONE,
+         "lines around a call"},
     };
     char more[1024];
 
@@ -806,6 +816,31 @@ static void leaves(void)
     apit_close(&t);
 }
 
+/* Whoever runs calls need not wait for the end of the answer. */
+static void early(void)
+{
+    static int32_t ids[256];
+    struct scripted_config gen = {.ids = ids, .fail_after = -1,
+                                  .context = 4096, .per_token_us = 2000};
+    const char *why;
+    size_t n = apit_ids(CALL("add", "a", "2"), ids, 256);
+    struct call c;
+
+    for (gen.n = n; gen.n < 256; gen.n++) /* lines, which are nothing there */
+        if (apit_ids("\n", ids + gen.n, 1) != 1)
+            exit(1);
+    if (!apit_open(&t, &gen, NULL, &why))
+        exit(1);
+    call_start(&c, &t, "POST", "/v1/responses", body(TOOLS "," NONE, true),
+               NULL);
+    ok(call_until(&c, "event: response.output_item.done", 5000) &&
+           c.state == X_MORE, "a call that is whole is told at once");
+    api_gone(&c.x);
+    call_finish(&c);
+    call_release(&c);
+    apit_close(&t);
+}
+
 int main(void)
 {
     const char *why;
@@ -823,5 +858,6 @@ int main(void)
     too_much();
     seals();
     leaves();
+    early();
     return done();
 }

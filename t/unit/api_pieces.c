@@ -210,37 +210,26 @@ static void layout(void)
     close_answer(&a);
 }
 
-static bool probs_are(const struct answer *a, size_t i, size_t from, size_t to)
-{
-    return a->pieces.p[i].probs_from == from && a->pieces.p[i].probs_to == to;
-}
-
-/* An entry per id of text, decided when the id was noted. */
-static void probs(void)
+/* Where a text stands in all that the reply gave. */
+static void places(void)
 {
     struct answer a;
 
     open_answer(&a, CALLS_MAX);
+    feed(&a, "hm", "");
     feed(&a, "", "\n");
-    pieces_probs(&a.pieces, 1);
     feed(&a, "", "x");
-    pieces_probs(&a.pieces, 2);
-    ok(probs_are(&a, 0, 0, 2), "white space and text: both entries");
     call(&a, "f", 2);
-    feed(&a, "", "");
-    pieces_probs(&a.pieces, 2);
     feed(&a, "", "\n");
-    pieces_probs(&a.pieces, 3);
     call(&a, "g", 3);
     feed(&a, "", "");
-    pieces_probs(&a.pieces, 3);
-    ok(probs_are(&a, 0, 0, 2), "white space that is left out has none");
     feed(&a, "", " ");
-    pieces_probs(&a.pieces, 4);
     feed(&a, "", "y");
-    pieces_probs(&a.pieces, 5);
-    ok(probs_are(&a, 3, 3, 5), "and none behind it");
-    ok(probs_are(&a, 0, 0, 2), "what is closed stays");
+    feed(&a, "so", "z");
+    is_list(&a, "(hm) [\nx] f g [ y] (so) [z]", "texts between");
+    is_int(a.pieces.p[1].at, 2, "the first is behind the reasoning");
+    is_int(a.pieces.p[4].at, 5, "what is left out counts, too");
+    is_int(a.pieces.p[6].at, 9, "and so does each reasoning");
     close_answer(&a);
 }
 
@@ -368,7 +357,7 @@ int main(void)
     one_id();
     waits();
     layout();
-    probs();
+    places();
     inside();
     not_pieces();
     many();
