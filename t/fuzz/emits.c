@@ -12,6 +12,7 @@
  */
 #include "api/figures.h"
 #include "api/run.h"
+#include "base/ascii.h"
 #include "chat/format_int.h"
 #include "t/lib/parts_t.h"
 #include "t/lib/toy_tok.h"
@@ -38,7 +39,8 @@ static const char *const words[] = {
     "<think>", "</think>", "<|s|>", "<|e|>", "{\"a\":", "\"", "<|tool_call_begin|>",
     "<|tool_calls_section_begin|>", "functions.f:0",
     "<|tool_call_argument_begin|>", "<|tool_call_end|>",
-    "<|tool_calls_section_end|>",
+    "<|tool_calls_section_end|>", "\xe6\xbc", "\xa2", "\xf0\x9f", "\x98\x80",
+    "\xff",
 };
 #define WORDS (sizeof(words) / sizeof(words[0]))
 
@@ -208,6 +210,33 @@ struct seen {
                      * of JSON */
 };
 
+/* Nothing is lost: pieces cover both texts in order, all but white space. */
+static void covers(const struct answer *a)
+{
+    const struct choice *c = &a->choice;
+    size_t thought = 0, said = 0;
+
+    for (size_t i = 0; i < c->pieces.n; i++) {
+        const struct piece *p = &c->pieces.p[i];
+
+        if (p->kind == PIECE_CALL)
+            continue;
+        BUG_ON(p->from >= p->to);
+        if (p->kind == PIECE_REASONING) {
+            BUG_ON(p->from != thought);
+            thought = p->to;
+            continue;
+        }
+        for (; said < p->from; said++)
+            BUG_ON(!json_space(c->content.p[said]));
+        BUG_ON(said != p->from);
+        said = p->to;
+    }
+    for (; said < c->content.n; said++)
+        BUG_ON(!json_space(c->content.p[said]));
+    BUG_ON(thought != c->reasoning.n);
+}
+
 static void look_back(const struct answer *a, struct seen *s)
 {
     const struct calls *calls = reply_calls(a->choice.reply);
@@ -255,6 +284,7 @@ static void answer(struct parts *p, struct seen *s, const uint8_t *data,
                 every, p->bad, (int)a->out.n, a->out.p);
         abort();
     }
+    covers(a);
     look_back(a, s);
     close_answer(a);
     free(a);
