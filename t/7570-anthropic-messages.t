@@ -17,6 +17,7 @@ my $key = $d->add_key('alice');
 my $site = Pen::Nginx->start(socket => $d->{socket});
 for my $h2 (0, 1) {
     Pen::Js::run('messages.mjs', site => $site, key => $key, h2 => $h2);
+    Pen::Js::run('tool-runner.mjs', site => $site, key => $key, h2 => $h2);
 }
 my @left = $d->wait_rows("finish_reason = 'abandoned'", 4);
 is scalar @left, 4, 'each answer that was left has a row that says so';

@@ -112,6 +112,19 @@ static const char *messages_type(const struct api_error *a)
     return a->type;
 }
 
+/* The package's own tool loop asks for a thread first, and goes on without one
+ * where the refusal says so in its words (@anthropic-ai/sdk 1.14.0,
+ * ThreadUnsupportedRequestErrorDetails). */
+static void put_details(struct jw *w, const struct err *e)
+{
+    if (!has_field(e) || strcmp(e->where, "thread") != 0)
+        return;
+    jw_key(w, "details");
+    jw_obj(w);
+    jw_kstr(w, "error_code", "thread_unsupported_request");
+    jw_obj_end(w);
+}
+
 void api_error_messages_json(struct buf *out, const struct err *e,
                              const char *request_id)
 {
@@ -123,6 +136,7 @@ void api_error_messages_json(struct buf *out, const struct err *e,
     jw_obj(w);
     jw_kstr(w, "type", messages_type(api_error_of(e->st)));
     put_message(w, e);
+    put_details(w, e);
     jw_obj_end(w);
     jw_kstr(w, "request_id", request_id);
     jw_obj_end(w);

@@ -108,6 +108,25 @@ static void types(void)
     }
 }
 
+/* What the package's tool loop looks for; no other refusal has it. */
+static void threads(void)
+{
+    struct buf out;
+    struct err e;
+
+    err_set(&e, ST_INVALID, "thread", "no");
+    buf_init(&out, BUF_MESSAGE);
+    api_error_messages_json(&out, &e, "req-1");
+    buf_putc(&out, '\0');
+    is_str(out.p,
+           "{\"type\":\"error\",\"error\":{\"type\":"
+           "\"invalid_request_error\",\"message\":\"thread: no\","
+           "\"details\":{\"error_code\":\"thread_unsupported_request\"}},"
+           "\"request_id\":\"req-1\"}",
+           "a refused thread says so in the package's word");
+    buf_release(&out);
+}
+
 static void tokens(void)
 {
     static const struct {
@@ -231,6 +250,7 @@ int main(void)
     struct apit t;
 
     types();
+    threads();
     tokens();
     if (!apit_open(&t, &gen, NULL, &why))
         skip_all(why);
