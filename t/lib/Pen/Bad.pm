@@ -3,6 +3,7 @@ package Pen::Bad;
 # paths of messages and tools, and from broken JSON.
 #
 #   for my $b (Pen::Bad::all()) { $b->{uri} $b->{body} $b->{name} $b->{root} }
+#   for my $b (Pen::Bad::newer()) { ... }  # of /v1/responses and /v1/messages
 #
 # root: the first word that `param` must have; undef: param is null or some
 # member of the body. Strings in the bodies hold $MARK, which must come back
@@ -14,8 +15,11 @@ use JSON::PP ();
 our $MARK = 'quagga7marker';
 my $json = JSON::PP->new->utf8->canonical->allow_nonref;
 my %hello = (chat => '"messages":[{"role":"user","content":"Hi"}]',
-    completions => '"prompt":"Hi"');
-my %uri = (chat => '/v1/chat/completions', completions => '/v1/completions');
+    completions => '"prompt":"Hi"',
+    responses => '"input":"Hi","max_output_tokens":1',
+    messages => '"messages":[{"role":"user","content":"Hi"}],"max_tokens":1');
+my %uri = (chat => '/v1/chat/completions', completions => '/v1/completions',
+    responses => '/v1/responses', messages => '/v1/messages');
 
 # Values of every JSON type, as text.
 my %value = (
@@ -61,19 +65,21 @@ sub nested {
 }
 
 sub fields {
+    my @routes = @_;
     my @all;
     my $bin = ($ENV{BUILD} // 'build') . '/penstock';
     my $compat = $json->decode(scalar qx($bin compat --json));
     for my $row (@{ $compat->{fields} }) {
         my ($field, $text) = @$row{qw(field accepted)};
-        next if $field =~ /^(?:messages|prompt|tools)$/ || $text eq 'anything';
+        next if $field =~ /^(?:messages|prompt|tools|input)$/
+            || $text eq 'anything';
         my ($root) = $field =~ /^(\w+)/;
         my $ok = types($text);
         my @bad = ((map { $ok->{$_} ? () : @{ $value{$_} } } sort keys %value),
             outside($text));
         push @bad, map { qq("$_") } "x$MARK"
             if $ok->{string} && $text =~ /\bnone\b|enabled|^text\b|json_object/;
-        for my $route (qw(chat completions)) {
+        for my $route (@routes) {
             next unless ($row->{$route} // 'neutral') ne 'neutral';
             push @all, map { { name => "$field $_", root => $root,
                 uri => $uri{$route}, body => "{$hello{$route},"
@@ -170,7 +176,7 @@ sub places {
 
 sub broken {
     my @all;
-    for my $route (qw(chat completions)) {
+    for my $route (@_) {
         my $whole = "{$hello{$route},\"stop\":[\"$MARK\",\"\\u00e9\"],"
             . "\"seed\":-12,\"x\":{\"y\":null}}";
         my $in = sub { $whole =~ s/\Q$MARK\E/$MARK$_[0]/r };
@@ -238,6 +244,79 @@ sub joint {
         (map { { name => $_, uri => $uri{completions}, body => $_ } } @text));
 }
 
-sub all { return (fields(), places(), broken(), joint()) }
+sub all {
+    my @old = qw(chat completions);
+    return (fields(@old), places(), broken(@old), joint());
+}
+
+# --- responses and messages ---------------------------------------------------
+my $said = '{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}';
+my $use = '{"type":"tool_use","id":"t","name":"f","input":{}}';
+my $after = "$user,{\"role\":\"assistant\",\"content\":[$use]}";
+my $type = '"type":"function","name":"f"';
+# %s is the place; then which types are fine there.
+my %newer = (
+    responses => [ [ '%s', 'string' ], [ '[%s]', '' ], [ "[$user,%s]", '' ],
+        [ '[{"role":%s,"content":"Hi"}]', '' ],
+        [ '[{"role":"user","content":%s}]', 'string' ],
+        [ '[{"role":"user","content":[%s]}]', '' ],
+        [ '[{"role":"user","content":[{"type":%s,"text":"a"}]}]', '' ],
+        [ '[{"role":"user","content":[{"type":"input_text","text":%s}]}]',
+            'string' ],
+        [ "[$user,{\"type\":%s}]", '' ],
+        [ "[$user,{\"type\":\"item_reference\",\"id\":%s}]", '' ],
+        [ "[$user,{\"type\":\"reasoning\",\"content\":%s}]", 'list' ],
+        (map { [ "[$user,$_]", /arguments":%/ ? 'string object' : 'string' ] }
+            $said =~ s/"c"/%s/r, $said =~ s/"f"/%s/r, $said =~ s/"\{\}"/%s/r),
+        [ "[$user,$said,{\"type\":\"function_call_output\",\"call_id\":%s,"
+            . '"output":"1"}]', 'string' ],
+        [ "[$user,$said,{\"type\":\"function_call_output\",\"call_id\":\"c\","
+            . '"output":%s}]', 'string list' ] ],
+    messages => [ [ '%s', '' ], [ '[%s]', '' ], [ "[$user,%s]", '' ],
+        [ '[{"role":%s,"content":"Hi"}]', '' ],
+        [ '[{"role":"user","content":%s}]', 'string' ],
+        [ '[{"role":"user","content":[%s]}]', '' ],
+        [ '[{"role":"user","content":[{"type":%s,"text":"a"}]}]', '' ],
+        [ '[{"role":"user","content":[{"type":"text","text":%s}]}]', 'string' ],
+        (map { [ "[$user,{\"role\":\"assistant\",\"content\":[$_]},$user]",
+            /input":%/ ? 'object' : 'string' ] } $use =~ s/"t"/%s/r,
+            $use =~ s/"f"/%s/r, $use =~ s/\{\}/%s/r),
+        [ "[$after,{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\","
+            . '"tool_use_id":%s}]}]', 'string' ],
+        [ "[$after,{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\","
+            . '"tool_use_id":"t","content":%s}]}]', 'string list' ] ],
+    tools => [ [ '%s', 'list' ], [ '[%s]', '' ],
+        [ '[{"type":"function","name":%s,"input_schema":{"type":"object"}}]',
+            'string' ],
+        [ "[{$type,\"description\":%s,\"input_schema\":{\"type\":\"object\"}}]",
+            'string' ],
+        [ "[{$type,\"parameters\":%s,\"input_schema\":%s}]", 'object' ] ],
+);
+
+sub newer_places {
+    my ($route) = @_;
+    my ($head, $list) = $route eq 'messages' ? ('"max_tokens":1', 'messages')
+        : ('"max_output_tokens":1', 'input');
+    my @all;
+    for my $group ($route, 'tools') {
+        for my $place (@{ $newer{$group} }) {
+            my ($form, $fine) = @$place;
+            $form =~ s/"type":"function",// if $route eq 'messages';
+            for my $t (grep { $fine !~ /$_/ } sort keys %value) {
+                push @all, map { my $v = $_; my $text = $form =~ s/%s/$v/gr;
+                    { name => $text, root => undef, uri => $uri{$route},
+                        body => $group eq 'tools'
+                        ? "{$hello{$route},\"tools\":$text}"
+                        : "{$head,\"$list\":$text}" } } @{ $value{$t} };
+            }
+        }
+    }
+    return @all;
+}
+
+sub newer {
+    my @new = qw(responses messages);
+    return (fields(@new), broken(@new), map { newer_places($_) } @new);
+}
 
 1;
