@@ -258,8 +258,7 @@ static void put_reasons(struct jw *w, const struct run *r,
     if (!strcmp(status, "failed")) {
         jw_obj(w);
         jw_kstr(w, "code", code_of(e));
-        jw_kstr(w, "message", e && e->text[0] ? e->text
-                                              : "the generation failed");
+        api_error_message(w, e ? e : &(struct err){.st = ST_INTERNAL});
         jw_obj_end(w);
     } else {
         jw_null(w);

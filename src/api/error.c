@@ -64,7 +64,7 @@ static bool has_field(const struct err *e)
     return api_error_of(e->st)->http < 500 && e->where[0];
 }
 
-static void put_message(struct jw *w, const struct err *e)
+void api_error_message(struct jw *w, const struct err *e)
 {
     bool field = has_field(e);
     char text[sizeof(e->where) + sizeof(e->text) + 4];
@@ -81,7 +81,7 @@ void api_error_member(struct jw *w, const struct err *e)
 
     jw_key(w, "error");
     jw_obj(w);
-    put_message(w, e);
+    api_error_message(w, e);
     jw_kstr(w, "type", a->type ? a->type : "server_error");
     put_or_null(w, "param", has_field(e) ? e->where : NULL);
     put_or_null(w, "code", a->code);
@@ -135,7 +135,7 @@ void api_error_messages_json(struct buf *out, const struct err *e,
     jw_key(w, "error");
     jw_obj(w);
     jw_kstr(w, "type", messages_type(api_error_of(e->st)));
-    put_message(w, e);
+    api_error_message(w, e);
     put_details(w, e);
     jw_obj_end(w);
     jw_kstr(w, "request_id", request_id);

@@ -22,6 +22,9 @@ struct api_error {
 const struct api_error *api_error_of(enum st st);
 /* The reason phrase of any status we send: those of the table, and 204. */
 const char *http_reason(int status);
+/* The member "message" of an open object: the field, where there is one, and
+ * what was wrong. */
+void api_error_message(struct jw *w, const struct err *e);
 /* The member "error" of an open object: of an error answer, or of the last
  * chunk of a stream that failed. */
 void api_error_member(struct jw *w, const struct err *e);
