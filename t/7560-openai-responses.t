@@ -16,8 +16,8 @@ my $key = $d->add_key('alice');
 local $ENV{PEN_KEY2} = $d->add_key('bob');
 my $site = Pen::Nginx->start(socket => $d->{socket});
 for my $h2 (0, 1) {
-    for my $program ('responses.mjs', 'responses-stored.mjs') {
-        Pen::Js::run($program, site => $site, key => $key, h2 => $h2);
+    for my $program (qw(responses responses-stored langchain-responses)) {
+        Pen::Js::run("$program.mjs", site => $site, key => $key, h2 => $h2);
     }
 }
 my @left = $d->wait_rows("finish_reason = 'abandoned'", 4);
@@ -26,4 +26,9 @@ is scalar(grep { !$_->{key_id} } @left), 0, 'under its key';
 is scalar(grep { $_->{endpoint} !~ /responses/ } @left), 0, 'and its endpoint';
 is $d->stop, 0, 'the daemon ends with 0';
 unlike $d->log, qr/Paris|Anna|sunny/, 'its log has no text';
+
+my $plain = Pen::Daemon->start;
+Pen::Js::run('responses-unstored.mjs', h2 => 1,
+    site => Pen::Nginx->start(socket => $plain->{socket}));
+is $plain->stop, 0, 'a daemon that stores nothing ends with 0';
 done_testing;

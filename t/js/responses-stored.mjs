@@ -42,6 +42,11 @@ is([list.first_id, list.last_id, list.has_more],
 is(await raw(ai.responses.cancel(one.id)), one,
   "cancel of one that is over answers with it");
 
+// A replay is no stream here: it is refused, so that nobody waits for events.
+const replay = await refusal(ai.responses.stream(
+  { response_id: one.id }).finalResponse());
+ok(replay instanceof BadRequestError, `a replay is refused: ${replay.message}`);
+
 // --- chains ----------------------------------------------------------------
 const two = await whole({ ...quick, previous_response_id: one.id,
   input: "What is my name?" }, "chained");
