@@ -49,8 +49,7 @@ enum st hold_past(struct exchange *x, size_t n, struct err *e)
     struct run *r = run_of(x);
     size_t tree, bytes;
 
-    if (!mem_mul(&tree, n, HOLD_TREE) ||
-        !mem_add(&tree, tree, HOLD_ARENA) || !mem_mul(&bytes, n, HOLD_COPIES) ||
+    if (!mem_mul(&tree, n, HOLD_TREE) || !mem_mul(&bytes, n, HOLD_COPIES) ||
         !mem_add(&bytes, bytes, tree))
         return no_room(x, SIZE_MAX, e);
     if (m && !memory_reserve(m, bytes))

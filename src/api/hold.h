@@ -35,8 +35,8 @@
 
 /* Before the body. cap: bytes that may be read. ST_NOMEM, with figures. */
 enum st hold_body(struct exchange *x, uint64_t cap, struct err *e) MUST_CHECK;
-/* Before n more bytes of JSON are parsed, of earlier requests: as for a body,
- * until that is gone. ST_NOMEM, with figures. */
+/* Before n more bytes of JSON are parsed, of earlier requests: n times the same
+ * as for a body, until that is gone. ST_NOMEM, with figures. */
 enum st hold_past(struct exchange *x, size_t n, struct err *e) MUST_CHECK;
 /* n bytes of an answer that is no generation's, until the exchange ends.
  * ST_NOMEM, with figures. */

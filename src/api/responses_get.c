@@ -349,8 +349,11 @@ static bool deleted(struct exchange *x, struct err *e)
     struct run *r = run_of(x);
     struct jw *w;
 
-    if (!run_committed(r))
-        return not_yet(e);
+    if (!run_committed(r)) {
+        err_set(e, ST_BUSY, "", "the database is behind; this response is "
+                                "deleted as soon as it can be written");
+        return false;
+    }
     w = jw_new(&x->body);
     jw_obj(w);
     jw_kstr(w, "id", r->wait->id);

@@ -3,6 +3,7 @@
  * cancel, input_items, who sees what, what a later request goes on from.
  */
 #include "api/context.h"
+#include "api/hold.h"
 #include "api/run.h"
 #include "api/stored.h"
 #include "base/thread.h"
@@ -569,6 +570,47 @@ static void test_busy(struct apit *t)
     buf_release(&small);
 }
 
+/* --- memory -------------------------------------------------------------- */
+
+static struct memory memory;
+
+static void keep_counted(struct api_config *c)
+{
+    c->responses_keep = 30;
+    c->memory = &memory;
+}
+
+/* Leave so much room under the peak. */
+static void leave_room(size_t bytes)
+{
+    memory_set(&memory, MEM_KV,
+               memory.peak - memory_held(&memory) +
+                   atomic_load(&memory.bytes[MEM_KV]) - bytes);
+}
+
+static void test_memory(struct apit *t)
+{
+    char id[64], body[300];
+    struct call c;
+
+    create(t, hello, NULL, id);
+    snprintf(body, sizeof(body),
+             "{\"input\":\"Hi\",\"previous_response_id\":\"%s\"}", id);
+    leave_room(HOLD_ARENA + 32 * strlen(body) + 20000);
+    call_do(&c, t, R, body);
+    is_int(call_status(&c), 503, "no room for what it goes on from");
+    ok(strstr(call_body(&c), "memory") != NULL, "says so");
+    call_release(&c);
+    leave_room(1000);
+    is_int(status_of(t, "GET", id, "", NULL), 503, "no room for GET");
+    is_int(status_of(t, "GET", id, "/input_items", NULL), 503, "nor items");
+    memory_set(&memory, MEM_KV, 0);
+    is_int(status_of(t, "GET", id, "", NULL), 200, "there is room again");
+    is_int(status_of(t, "GET", id, "/input_items", NULL), 200, "for both");
+    create(t, body, NULL, id);
+    is_int(atomic_load(&memory.bytes[MEM_REQUESTS]), 0, "all is given back");
+}
+
 /* Cancels, looks and ends of many at a time: for TSan. */
 static void *meddle(void *arg)
 {
@@ -624,6 +666,8 @@ int main(void)
     apit_with(&gen, keep_small, test_too_long);
     apit_with(&gen, keep, test_locked);
     apit_with(&gen, keep, test_busy);
+    ok(!memory_init(&memory, 0, 64 << 20, 0, NULL), "a limit");
+    apit_with(&gen, keep_counted, test_memory);
     gen.per_token_us = 40000;
     apit_with(&gen, keep, test_running);
     apit_with(&gen, keep, test_cancel_whole);
