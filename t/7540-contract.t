@@ -44,7 +44,7 @@ my @openai = split /\n/, (run('', '--list', '--openai-only'))[0];
 is_deeply \@openai, [ grep { !/^[MX]/ } @rules ], 'those of OpenAI alone';
 
 # --- the site keeps them -----------------------------------------------------
-my $d = Pen::Daemon->start(args => { threads => 1 });
+my $d = Pen::Daemon->start(args => { threads => 1, 'responses-keep' => 1 });
 my $key = $d->add_key('alice');
 my $site = Pen::Nginx->start(socket => $d->{socket}, server => <<'END');
         location /empty/ { default_type application/json; return 200 '{}'; }

@@ -40,7 +40,7 @@ my @faults = (
     ['"type":"invalid_request_error"', '"type":"error"', 'A01 B01 K01'],
     ['"refusal":null', '"tool_calls":[]', 'C04 C05'],
     ['"reasoning_tokens":', '"thoughts":', 'C07'],
-    ['"object":"list"', '"object":"models"', 'J01'],
+    ['"object":"list"', '"object":"models"', 'J01 L41'],
     ['chatcmpl-', 'chat-', 'C02'],
     ['"object":"response"', '"object":"answer"', 'L01'],
     ['"annotations":[],', '', 'L02'],
@@ -52,6 +52,9 @@ my @faults = (
     ['event: response.completed', 'event: response.done', 'L30 L32'],
     ['event: response.in_progress', ': none', 'L32'],
     ['"delta":"', '"delta":"x', 'L33 L36'],
+    ['"deleted":true', '"deleted":false', 'L43'],
+    ['"previous_response_id":"', '"previous_response_id":"x', 'L42'],
+    ['"response.input_tokens"', '"tokens"', 'L45'],
     ['"output_index":0', '"output_index":1', 'L35'],
     ['"stop_reason":"end_turn"', '"stop_reason":"stop"', 'M01'],
     ['"cache_read_input_tokens":', '"cache_read":', 'M03'],
@@ -68,10 +71,10 @@ my @faults = (
     ['"display_name":', '"name":', 'M42'],
 );
 
-my (%port, $servers);
+my (%port, %taken, $servers);
 for my $i (0 .. $#faults) {
     my ($from, $to) = map { s/([\\'])/\\$1/gr } @{ $faults[$i] };
-    $port{$i} = Pen::Nginx::free_port();
+    do { $port{$i} = Pen::Nginx::free_port() } while $taken{ $port{$i} }++;
     $servers .= <<"END";
     server {
         listen 127.0.0.1:$port{$i};
@@ -81,7 +84,7 @@ for my $i (0 .. $#faults) {
     }
 END
 }
-my $d = Pen::Daemon->start(args => { threads => 1 });
+my $d = Pen::Daemon->start(args => { threads => 1, 'responses-keep' => 1 });
 my $key = $d->add_key('alice');
 my $site = Pen::Nginx->start(socket => $d->{socket}, http => $servers);
 for my $i (0 .. $#faults) {

@@ -220,3 +220,62 @@ rule("L38", "what is refused in a stream is no stream", async (s) => {
   refuses(r, "max_output_tokens");
   ok(!/data:/.test(r.text), "an event");
 });
+
+// --- stored ones ----------------------------------------------------------------
+// A short one that is stored; the rule is skipped where none is.
+async function stored(s) {
+  const j = served(await respond(s, { store: true, max_output_tokens: 8 }));
+  const r = await s.get(`/responses/${j.id}`);
+  if (r.status === 404) skip("nothing is stored here");
+  return [j, served(r)];
+}
+
+rule("L40", "a stored response can be read: what was answered", async (s) => {
+  const [j, got] = await stored(s);
+  for (const key of ["id", "object", "created_at", "status", "model", "output",
+    "usage"])
+    is(got[key], j[key], key);
+});
+rule("L41", "its input items are listed", async (s) => {
+  const [{ id }] = await stored(s);
+  const j = served(await s.get(`/responses/${id}/input_items`));
+  is([j.object, j.has_more, j.data.length], ["list", false, 1], "list");
+  const [m] = j.data;
+  is([m.type, m.role, m.content], ["message", "user",
+    [{ type: "input_text", text: CAPITAL }]], "item");
+  is([j.first_id, j.last_id], [m.id, m.id], "ids");
+});
+rule("L42", "a response goes on from a stored one", async (s) => {
+  const [first] = await stored(s);
+  const j = served(await respond(s, { previous_response_id: first.id,
+    max_output_tokens: 2 }, "And of Italy?"));
+  is(j.previous_response_id, first.id, "previous_response_id");
+  ok(j.usage.input_tokens > first.usage.input_tokens + 5, "not in the prompt");
+});
+rule("L43", "DELETE forgets it", async (s) => {
+  const [{ id }] = await stored(s);
+  const j = served(await s.send("DELETE", `/responses/${id}`));
+  is([j.id, j.deleted], [id, true], "answer");
+  isError(await s.get(`/responses/${id}`), 404);
+  isError(await s.send("DELETE", `/responses/${id}`), 404);
+  const e = isError(await respond(s, { previous_response_id: id }), 400);
+  is(e.param, "previous_response_id", "param");
+});
+rule("L44", "instructions are not carried on", async (s) => {
+  const instructions = "You are a pirate. ".repeat(50);
+  const long = served(await respond(s, { store: true, instructions,
+    max_output_tokens: 2 }));
+  if ((await s.get(`/responses/${long.id}`)).status === 404)
+    skip("nothing is stored here");
+  const j = served(await respond(s, { previous_response_id: long.id,
+    max_output_tokens: 2 }, "And of Italy?"));
+  is(j.instructions, null, "instructions");
+  ok(j.usage.input_tokens < long.usage.input_tokens, "in the prompt");
+});
+rule("L45", "input_tokens counts what a response would use", async (s) => {
+  const r = await s.post("/responses/input_tokens",
+    { model: s.model, input: CAPITAL });
+  is(r.status, 200, `status (${r.text.slice(0, 200)})`);
+  is([r.json.object, r.json.input_tokens], ["response.input_tokens",
+    served(await plain(s)).usage.input_tokens], "count");
+});
