@@ -29,8 +29,10 @@ sub fault_of {
     return 'content type' unless ($r->{headers}{'content-type'} // '')
         =~ m{^application/json$};
     return 'no end' unless $r->{ended};
-    return 'its keys' if join(' ', sort(keys %$v), '/', sort keys %$e) ne
-        ($anthropic ? 'error request_id type / message type'
+    my $keys = join ' ', sort(keys %$v), '/', sort keys %$e;
+    $keys =~ s{/ details}{/} if ($bad->{root} // '') eq 'thread';
+    return "keys $keys" if $keys ne ($anthropic
+        ? 'error request_id type / message type'
         : 'error / code message param type');
     return "type $e->{type}" if $e->{type} ne 'invalid_request_error';
     return 'no message' unless length $e->{message};
