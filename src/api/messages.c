@@ -1,9 +1,7 @@
 /* POST /v1/messages and /v1/messages/count_tokens. */
-#include "api/body_int.h"
 #include "api/handlers.h"
 #include "api/run.h"
 #include "api/wire.h"
-#include "chat/format.h"
 
 static enum st parse(struct exchange *x, struct body *out, struct err *e)
 {
@@ -14,42 +12,6 @@ static enum st parse_count(struct exchange *x, struct body *out,
                            struct err *e)
 {
     return body_parse_count(out, &x->arena, x->req.body, e);
-}
-
-/*
- * Anthropic's types let a system message stand anywhere, and Claude Code puts
- * one behind the user's first: where the format has no place for it, it is
- * read as a user's.
- */
-static bool system_to_user(struct chat_msg *list, const struct chat_req *r)
-{
-    bool late = false, any = false;
-
-    for (size_t i = 0; i < r->n_messages; i++) {
-        list[i] = r->messages[i];
-        late = late || list[i].role != ROLE_SYSTEM;
-        if (!late || list[i].role != ROLE_SYSTEM)
-            continue;
-        list[i].role = ROLE_USER;
-        any = true;
-    }
-    return any;
-}
-
-static enum st build(struct prompt_ids *p, const struct catalog_model *m,
-                     const struct body *b, struct arena *a, struct err *e)
-{
-    struct body own = *b;
-    struct chat_msg *list;
-
-    if (!m->format || format_caps(m->format)->late_system == LATE_SYSTEM_YES)
-        return prompts_chat(p, m, b, a, e);
-    list = arena_array(a, b->chat.n_messages, sizeof(*list));
-    if (!list)
-        return body_full(e);
-    if (system_to_user(list, &b->chat))
-        own.chat.messages = list;
-    return prompts_chat(p, m, &own, a, e);
 }
 
 static enum st keep(struct exchange *x, const struct body *b, struct err *e)
@@ -66,7 +28,7 @@ void handle_messages(struct exchange *x)
         .field = "messages",
         .thinks = true,
         .parse = parse,
-        .build = build,
+        .build = prompts_turns,
         .keep = keep,
     };
 
@@ -79,7 +41,7 @@ void handle_count_tokens(struct exchange *x)
         .field = "messages",
         .thinks = true,
         .parse = parse_count,
-        .build = build,
+        .build = prompts_turns,
     };
 
     count_prompt(x, &wire, NULL);

@@ -150,6 +150,93 @@ enum st prompts_chat(struct prompt_ids *p, const struct catalog_model *m,
     return st;
 }
 
+/* --- turns --------------------------------------------------------------- */
+
+static bool has_image(const struct chat_msg *m)
+{
+    for (size_t j = 0; j < m->n_parts; j++)
+        if (m->parts[j].type == PART_IMAGE)
+            return true;
+    return false;
+}
+
+/* b's text behind a's. */
+static bool append(struct arena *a, struct chat_msg *to,
+                   const struct chat_msg *from)
+{
+    struct text one = to->content, two = from->content;
+    size_t bytes;
+    char *s;
+
+    if (!mem_add(&bytes, one.n, two.n) || !mem_add(&bytes, bytes, 3))
+        return false;
+    s = arena_alloc(a, bytes);
+    if (!s)
+        return false;
+    if (one.n)
+        memcpy(s, one.s, one.n);
+    bytes = one.n;
+    if (one.n && two.n) {
+        memcpy(s + bytes, "\n\n", 2);
+        bytes += 2;
+    }
+    if (two.n)
+        memcpy(s + bytes, two.s, two.n);
+    to->content = (struct text){s, bytes + two.n};
+    to->has_content = true;
+    to->parts = NULL;
+    to->n_parts = 0;
+    return true;
+}
+
+/* False when nothing is different afterwards, or memory is out.
+ *   late  every system message is, also the first */
+static bool fold(struct chat_req *r, bool late, struct arena *a)
+{
+    struct chat_msg *list = arena_array(a, r->n_messages, sizeof(*list));
+    bool changed = false;
+    size_t n = 0;
+
+    for (size_t i = 0; list && i < r->n_messages; i++) {
+        struct chat_msg m = r->messages[i];
+
+        late = late || m.role != ROLE_SYSTEM;
+        if (late && m.role == ROLE_SYSTEM) {
+            m.role = ROLE_USER;
+            changed = true;
+        }
+        if (n && m.role == ROLE_USER && list[n - 1].role == ROLE_USER &&
+            !has_image(&m) && !has_image(&list[n - 1])) {
+            if (!append(a, &list[n - 1], &m))
+                return false;
+            changed = true;
+            continue;
+        }
+        list[n++] = m;
+    }
+    r->messages = list;
+    r->n_messages = n;
+    return list && changed;
+}
+
+enum st prompts_turns(struct prompt_ids *p, const struct catalog_model *m,
+                      const struct body *b, struct arena *a, struct err *e)
+{
+    enum st st = prompts_chat(p, m, b, a, e);
+    struct body folded;
+    struct err second = {0};
+
+    if (st != ST_INVALID)
+        return st;
+    folded = *b;
+    if (!fold(&folded.chat, !format_caps(m->format)->system, a))
+        return st;
+    prompts_release(p);
+    return prompts_chat(p, m, &folded, a, &second) ? st : ST_OK;
+}
+
+/* --- completions --------------------------------------------------------- */
+
 /* What prompt i was called in the request. */
 static void name_of(const struct body *b, size_t i, char *out, size_t n)
 {

@@ -34,6 +34,16 @@ enum st prompts_chat(struct prompt_ids *p, const struct catalog_model *m,
 enum st prompts_text(struct prompt_ids *p, const struct catalog_model *m,
                      const struct body *b, struct arena *a, struct err *e)
     MUST_CHECK;
+/*
+ * The same for dialects of agents, which send system messages anywhere and
+ * users' messages side by side. What the format refuses as it was sent is
+ * tried once more with every late system message (every one, where it has no
+ * system turn) read as a user's, and users' neighbours as one message, an
+ * empty line between. The error is the first.
+ */
+enum st prompts_turns(struct prompt_ids *p, const struct catalog_model *m,
+                      const struct body *b, struct arena *a, struct err *e)
+    MUST_CHECK;
 void prompts_release(struct prompt_ids *p);
 
 #endif

@@ -17,7 +17,7 @@ static const struct wire wire = {
     .field = "input",
     .thinks = true,
     .parse = parse,
-    .build = prompts_chat,
+    .build = prompts_turns,
     .keep = responses_echo,
 };
 
