@@ -194,4 +194,36 @@ for my $case ([ '/v1/responses', \%responses ], [ '/v1/messages', \%messages ]) 
 }
 ok $d->alive, 'the daemon lives';
 is $d->stop, 0, 'ends well';
+
+# --- what was stored, and what a model wrote, is text as well -----------------
+my $all = join '', @markers;
+my $text = 0;
+$text += $as_text{$_} / $times for @markers;
+$d = Pen::Daemon->scripted(args => { thinking => 'off', 'responses-keep' => 1 },
+    env => { PENSTOCK_SCRIPT => "so $all it is" });
+sub respond {
+    my (%more) = @_;
+    my $r = Pen::Fcgi->request($d->{socket}, uri => '/v1/responses',
+        timeout => 60, body => $json->encode({ input => 'Hi', %more }));
+    is $r->{status}, 200, 'served' or diag $r->{body};
+    return $json->decode($r->{body});
+}
+my $plain = respond();
+my $first = respond(input => "Hi$all", metadata => { a => $all });
+is $first->{usage}{input_tokens} - $plain->{usage}{input_tokens}, $text,
+    'markers of a caller cost what their text costs';
+my $said = join '', map { $_->{text} } map { @{ $_->{content} } }
+    @{ $first->{output} };
+my $next = respond(previous_response_id => $first->{id}, input => 'And?');
+my $inline = respond(input => [ { role => 'user', content => "Hi$all" },
+    @{ $first->{output} }, { role => 'user', content => 'And?' } ]);
+my $by_id = respond(input => [ { role => 'user', content => "Hi$all" },
+    { type => 'item_reference', id => $first->{output}[0]{id} },
+    { role => 'user', content => 'And?' } ]);
+is $_->{usage}{input_tokens}, $inline->{usage}{input_tokens},
+    'stored or sent again, it is the same prompt' for $next, $by_id;
+cmp_ok $next->{usage}{input_tokens}, '>', 2 * $text,
+    'in which both are text';
+like $said, qr/\Q$markers[0]\E/, 'a model may write them';
+is $d->stop, 0, 'ends well';
 done_testing;
