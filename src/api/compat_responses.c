@@ -10,7 +10,6 @@ static const char *const answers[] = {
 };
 static const char *const cuts[] = {"auto", "disabled", NULL};
 static const char *const standard[] = {"standard", NULL};
-static const char *const automatic[] = {"auto", NULL};
 
 static const struct compat_field fields[] = {
     {"model", FOR(H), IS(TYPE_STR), "the default model"},
@@ -49,8 +48,7 @@ static const struct compat_field fields[] = {
     {"reasoning.summary", FOR(N), ANYTHING, NULL},
     {"reasoning.generate_summary", FOR(N), ANYTHING, NULL},
     {"reasoning.mode", FOR(H), WORD(standard), "standard"},
-    {"reasoning.context", FOR(H), WORD(automatic),
-     "auto: the chat format knows what is shown again"},
+    {"reasoning.context", FOR(N), ANYTHING, NULL},
     {"reasoning.enabled", FOR(X), IS(TYPE_BOOL), NULL},
     {"reasoning.max_tokens", FOR(X), BUDGET, NO_CAP},
     {"max_reasoning_tokens", FOR(X), BUDGET, NO_CAP},

@@ -293,8 +293,7 @@ static const struct row {
     {"{\"input\":\"hi\",\"reasoning\":{\"mode\":\"standard\",\"context"
      "\":\"auto\"}}",
      OKAY},
-    {"{\"input\":\"hi\",\"reasoning\":{\"context\":\"all_turns\"}}",
-     "reasoning.context"},
+    {"{\"input\":\"hi\",\"reasoning\":{\"context\":\"all_turns\"}}", OKAY},
     {"{\"input\":\"hi\",\"reasoning\":{\"max_tokens\":-1}}",
      "reasoning.max_tokens"},
     {"{\"input\":\"hi\",\"include\":5}", "include"},
