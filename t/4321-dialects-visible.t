@@ -51,9 +51,10 @@ for my $wire (@wires) {
     my $two = stream($d, $wire, 3);
     ok $d->wait_load(1, 1, 30), "$wire: one waits";
     my $now = live($d);
-    is_deeply [ map { "$_->{endpoint} $_->{stream} $_->{phase}" }
-        grep { $_->{phase} ne 'done' } @{ $now->{requests} } ],
-        [ "$wire 1 prefill", "$wire 1 queued" ], "$wire: both are in view";
+    like join(' ', map { "$_->{endpoint} $_->{stream} $_->{phase}" }
+        grep { $_->{phase} ne 'done' } @{ $now->{requests} }),
+        qr/^$wire 1 (?:prefill|decode) $wire 1 queued$/,
+        "$wire: both are in view";
     my ($first, $second) = map { parts_of($wire, $_->response(60)) } $one, $two;
     is $_->{bad}, '', "$wire: a good stream" for $first, $second;
     ok((grep { /^: prefill/ } @{ $first->{comments} }),

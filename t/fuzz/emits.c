@@ -33,8 +33,8 @@ static const char *const words[] = {
     "<tool_call>", "</tool_call>", "x</tool_call>y", "a <tool_call>{",
     "{\"name\": \"f\", ", "\"arguments\": {\"n\": \"1\"}}", "<function=f>",
     "</function>", "<parameter=s>", "</parameter>", "<function=g>", "}}</tool",
-    "_call>and<tool_call>", "[TOOL_CALLS]", "[ARGS]", "[{\"name\": \"f\", \"id\""
-    ": \"123456789\", ", "}]", "\n\n", "\n\nHuman", "ab", "\xe6\xbc\xa2",
+    "_call>and<tool_call>", "[TOOL_CALLS]", "[ARGS]",
+    "[{\"name\": \"f\", \"id\": \"123456789\", ", "}]", "\n\n", "\n\nHuman", "ab", "\xe6\xbc\xa2",
     "\xf0\x9f\x98\x80", "<|python_tag|>", "\"parameters\": {\"s\": \"a\"}}", "; ",
     "<think>", "</think>", "<|s|>", "<|e|>", "{\"a\":", "\"", "<|tool_call_begin|>",
     "<|tool_calls_section_begin|>", "functions.f:0",
