@@ -39,4 +39,13 @@ for my $gap (0, 500) {
     scene('parts', $said, { PENSTOCK_SCRIPT => encode_utf8($script),
         PENSTOCK_SCRIPT_MARKUP => 1, PENSTOCK_GAP_US => $gap });
 }
+
+my $d = Pen::Daemon->scripted(args => { 'drain-timeout' => 0, parallel => 2 },
+    env => { PENSTOCK_SCRIPT_LOOP => 1, PENSTOCK_GAP_US => 2000 });
+my $site = Pen::Nginx->start(socket => $d->{socket});
+local $ENV{PEN_SCENE} = 'drain';
+my $js = Pen::Js::start('dialect-scenes.mjs', site => $site, h2 => 1);
+ok $d->wait_load(2, 0, 60), 'drain: both streams run';
+is $d->stop, 0, 'drain: the daemon ends with 0';
+$js->finish;
 done_testing;

@@ -91,7 +91,25 @@ async function parts() {
   ok(next.usage.output_tokens > 0, "two results are taken");
 }
 
-await { heartbeats, failure, parts }[process.env.PEN_SCENE]();
+// The daemon is told to end while both streams run (by the .t file), and its
+// patience is short: each stream ends as its package reads a failure.
+async function drain() {
+  const stream = await M.ai.messages.create({ model: "demo", ...short,
+    max_tokens: 3000, stream: true });
+  const left = refusal((async () => {
+    for await (const c of stream) if (c.type === "error") return c;
+  })());
+  const r = await R.streamed({ ...quick, max_output_tokens: 3000 },
+    "responses");
+  is([r.events.at(-1).type, r.response.status, r.response.error?.code],
+    ["response.failed", "failed", "server_error"],
+    "responses: its stream has failed");
+  const e = await left;
+  ok(e instanceof Anthropic.APIError, "messages: its stream throws APIError");
+  is(e.type, "overloaded_error", "messages: of type overloaded_error");
+}
+
+await { heartbeats, failure, parts, drain }[process.env.PEN_SCENE]();
 R.judged();
 M.judged();
 done();
