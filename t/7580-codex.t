@@ -113,7 +113,8 @@ is_deeply [ map { $_->{type} } @{ $first->{output} } ],
 is_deeply [ calls_of($first) ],
     [ [ exec_command => { cmd => 'ls -l', timeout_ms => 500 } ] ],
     'the call, with the types of its schema';
-is_deeply [ map { $_->{name} } @{ $first->{tools} } ], ['exec_command'],
+is_deeply [ map { $_->{name} } @{ $first->{tools} } ],
+    [qw(exec_command helpers)],
     'the tools that were served';
 ok !$first->{store}, 'not stored';
 cmp_ok $first->{usage}{input_tokens}, '>', 5_000, 'the prompt was read';
@@ -144,9 +145,12 @@ is $member->{usage}{input_tokens}, $item->{usage}{input_tokens},
 
 $r = send_it($h, $key, codex(additional_tools => 1));
 $item = stream_ok($r, 'tools in an item');
-like $r->{headers}{'x-skipped-tools'}, qr/\Aadditional_tools\z/,
-    'which is skipped';
-is_deeply $item->{tools}, [], 'without tools';
+is $r->{headers}{'x-skipped-tools'}, join(', ', @$skipped),
+    'which has the same that is skipped';
+is $item->{usage}{input_tokens}, $member->{usage}{input_tokens},
+    'and offers the same';
+is_deeply $item->{tools}, [], 'the object repeats those of `tools` alone';
+is_deeply [ calls_of($item) ], [ calls_of($first) ], 'which are called';
 
 my $whole = send_it($h, $key, codex(ask => 'What is here?',
     more => { stream => JSON::PP::false }))->{json};
@@ -162,6 +166,29 @@ is "$r->{status} $r->{json}{error}{param}", '400 tool_choice',
 $r = send_it($h, 'pk-wrong', codex());
 is "$r->{status} $r->{json}{error}{code}", '401 invalid_api_key',
     'a wrong key is told';
+is $d->stop, 0, 'ends well';
+
+# --- tools of a namespace ----------------------------------------------------
+$d = Pen::Daemon->scripted(args => { context => 65_536 },
+    env => { PENSTOCK_SCRIPT => "<tool_call>\n"
+        . "<function=helpers__start_helper>\n<parameter=task>\nread\n"
+        . "</parameter>\n</function>\n</tool_call>",
+        PENSTOCK_SCRIPT_MARKUP => 1 });
+($n, $h, $key) = site($d);
+$first = stream_ok(send_it($h, $key, codex(more => { reasoning =>
+    { effort => 'none' } })), 'a helper');
+my ($one) = grep { $_->{type} eq 'function_call' } @{ $first->{output} };
+is_deeply [ @$one{qw(namespace name arguments)} ],
+    [ 'helpers', 'start_helper', '{"task": "read"}' ],
+    'the namespace and the name are told apart';
+$second = stream_ok(send_it($h, $key, codex(answer => $first, more =>
+    { reasoning => { effort => 'none' } })), 'and its turn');
+my %joined = (%$one, name => 'helpers__start_helper');
+delete $joined{namespace};
+is stream_ok(send_it($h, $key, codex(answer => { output => [\%joined] },
+    more => { reasoning => { effort => 'none' } })), 'joined')
+    ->{usage}{input_tokens}, $second->{usage}{input_tokens},
+    'the prompt repeats what the model wrote';
 is $d->stop, 0, 'ends well';
 
 # --- the demo model ----------------------------------------------------------

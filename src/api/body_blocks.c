@@ -28,6 +28,11 @@ static bool is(const struct json *v, const char *word)
 static enum st take_tool(struct body_parse *p, const struct json *item,
                          size_t i)
 {
+    static const struct function_list functions = {
+        .where = "tools",
+        .params = "input_schema",
+        .strict = STRICT_ANY,
+    };
     const struct json *type = body_get(item, "type");
     char where[40];
 
@@ -35,7 +40,7 @@ static enum st take_tool(struct body_parse *p, const struct json *item,
     if (item->type != JSON_OBJ)
         return err_set(p->e, ST_INVALID, where, "must be an object");
     if (!type || json_is(type, "custom"))
-        return body_function(p, item, i, "input_schema", STRICT_ANY);
+        return body_function(p, item, i, &functions);
     snprintf(where, sizeof(where), "tools[%zu].type", i);
     if (type->type != JSON_STR)
         return err_set(p->e, ST_INVALID, where, "must be a string");

@@ -97,14 +97,30 @@ enum body_strict {
     STRICT_OPENAI, /* `strict` asks for OpenAI's rules of structure */
     STRICT_ANY,    /* it binds the calls to whatever the schema says */
 };
+/* A list of functions that are written another way than chat's. */
+struct function_list {
+    const char *where;  /* what it is called; static, or in the arena */
+    const char *params; /* the key of their schemas; a literal */
+    enum body_strict strict;
+    size_t first;       /* p->n_tools where the list began: names before it
+                         * may come again, and the later tool counts */
+    struct text space;  /* the namespace of all of them; n = 0: none */
+    bool custom;        /* see struct chat_tool */
+};
 /*
- * body_tools.c, for bodies that write functions another way, one after the
- * other: tools[i] is the object `item` with the members name, description,
- * strict and `params` (a literal: the schema's key). Others are left out.
- * p->tools gets it in chat's shape. Errors name tools[i].<member>.
+ * body_tools.c, one after the other: l->where[i] is the object `item` with the
+ * members name, description, strict and l->params. Others are left out.
+ * p->tools gets it in chat's shape. Errors name <where>[i].<member>.
  */
 enum st body_function(struct body_parse *p, const struct json *item, size_t i,
-                      const char *params, enum body_strict strict) MUST_CHECK;
+                      const struct function_list *l) MUST_CHECK;
+/* body_tools.c: how the model knows what its caller calls `own` in `space`:
+ * both with "__" between, which a namespace that ends so brings itself. n = 0:
+ * the arena is full. */
+struct text body_joined(struct body_parse *p, struct text space,
+                        struct text own);
+/* body_tools.c: what is wrong with a name; NULL: nothing. */
+const char *body_bad_name(const struct json *v);
 /* Behind the last one: they are chat.tools. */
 enum st body_functions_end(struct body_parse *p) MUST_CHECK;
 /* body_tools.c: how the tools read so far may be chosen, and which are

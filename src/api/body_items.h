@@ -17,8 +17,11 @@ enum st body_items_chain(struct body_parse *p, const struct body_past *past,
                          const struct json **chain) MUST_CHECK;
 enum st body_items_input(struct body_parse *p, const struct body_past *past)
     MUST_CHECK;
-/* body_items_tools.c: tools and tool_choice; those that are no functions are
- * skipped. */
+/* body_items_tools.c: one more list of tools, called `where` (static, or in
+ * the arena). What cannot be served is skipped. */
+enum st body_items_offer(struct body_parse *p, const struct json *list,
+                         const char *where) MUST_CHECK;
+/* body_items_tools.c: behind those of the items: `tools`; and tool_choice. */
 enum st body_items_tools(struct body_parse *p) MUST_CHECK;
 
 #endif

@@ -261,18 +261,32 @@ static enum st take_arguments(struct items *it, const struct json *item,
     return ST_OK;
 }
 
+/* As the model wrote it: with the namespace. */
+static enum st take_name(struct items *it, const struct json *item,
+                         struct text *out)
+{
+    const struct json *name = body_get(item, "name");
+    const struct json *space = body_get(item, "namespace");
+
+    if (!name || name->type != JSON_STR || !name->str.n)
+        return bad(it, ".name", "must be a string, not empty");
+    if (space && space->type != JSON_STR)
+        return bad(it, ".namespace", "must be a string");
+    *out = body_joined(it->p, space ? space->str : (struct text){"", 0},
+                       name->str);
+    return out->n ? ST_OK : body_full(it->p->e);
+}
+
 static enum st take_call(struct items *it, const struct json *item,
                          bool custom)
 {
-    const struct json *name = body_get(item, "name");
     struct chat_call call = {0};
     enum st st = take_id(it, item, &call.id);
 
+    if (!st)
+        st = take_name(it, item, &call.name);
     if (st)
         return st;
-    if (!name || name->type != JSON_STR || !name->str.n)
-        return bad(it, ".name", "must be a string, not empty");
-    call.name = name->str;
     st = custom ? take_input(it, item, &call)
                 : take_arguments(it, item, &call);
     if (st)
@@ -292,24 +306,20 @@ static enum st take_output(struct items *it, const struct json *item)
     begin(it, ROLE_TOOL);
     if (body_get(item, "call_id"))
         st = take_id(it, item, &m->call_id);
-    if (!st && name && name->type != JSON_STR)
-        st = bad(it, ".name", "must be a string");
-    if (st)
-        return st;
-    if (name)
-        m->tool = name->str;
-    return take_content(it, item, "output");
+    if (!st && name && (name->type != JSON_STR || name->str.n))
+        st = take_name(it, item, &m->tool);
+    return st ? st : take_content(it, item, "output");
 }
 
 /* What tools that run at a vendor's left behind: nothing can be said of it. */
 static const char *const hosted[] = {
     "file_search_call", "computer_call", "computer_call_output",
-    "web_search_call", "tool_search_call", "tool_search_output",
-    "additional_tools", "compaction", "image_generation_call",
-    "code_interpreter_call", "local_shell_call", "local_shell_call_output",
-    "shell_call", "shell_call_output", "apply_patch_call",
-    "apply_patch_call_output", "mcp_list_tools", "mcp_approval_request",
-    "mcp_approval_response", "mcp_call", "program", "program_output", NULL,
+    "web_search_call", "tool_search_call", "tool_search_output", "compaction",
+    "image_generation_call", "code_interpreter_call", "local_shell_call",
+    "local_shell_call_output", "shell_call", "shell_call_output",
+    "apply_patch_call", "apply_patch_call_output", "mcp_list_tools",
+    "mcp_approval_request", "mcp_approval_response", "mcp_call", "program",
+    "program_output", NULL,
 };
 /* What asks for something that does not happen here. */
 static const char *const asked[] = {
@@ -321,6 +331,27 @@ static bool is_of(const char *const *types, const struct json *type)
     while (*types && !json_is(type, *types))
         types++;
     return *types != NULL;
+}
+
+/* Offered like those of `tools`, which come behind them. */
+static enum st take_tools(struct items *it, const struct json *item)
+{
+    const struct json *list = body_get(item, "tools");
+    char where[48];
+    char *kept;
+    enum st st;
+
+    snprintf(where, sizeof(where), "input[%zu].tools", it->i);
+    kept = arena_dup(it->p->a, where, strlen(where));
+    if (!kept)
+        return body_full(it->p->e);
+    if (!list)
+        return bad(it, ".tools", "is missing");
+    st = body_items_offer(it->p, list, kept);
+    if (st && it->before && it->p->e)
+        snprintf(it->p->e->where, sizeof(it->p->e->where),
+                 "previous_response_id");
+    return st;
 }
 
 static enum st take_item(struct items *it, const struct json *item)
@@ -338,6 +369,8 @@ static enum st take_item(struct items *it, const struct json *item)
     if (json_is(type, "function_call_output") ||
         json_is(type, "custom_tool_call_output"))
         return take_output(it, item);
+    if (json_is(type, "additional_tools"))
+        return take_tools(it, item);
     if (is_of(hosted, type)) {
         body_skip(it->p, type->str);
         return ST_OK;

@@ -2,23 +2,43 @@
 #include "api/body_items.h"
 
 #define FUNCTION "{\"type\":\"function\",\"name\":...}"
+#define CUSTOM "{\"type\":\"custom\",\"name\":...}"
 
 static enum st bad_choice(struct body_parse *p, const char *text)
 {
     return err_set(p->e, ST_INVALID, "tool_choice", "%s", text);
 }
 
+/* --- which tool is meant ------------------------------------------------- */
+
+static bool is_text(const struct json *v, struct text t)
+{
+    return v && v->type == JSON_STR && text_same(v->str, t);
+}
+
+/* Does v, a function or a custom tool with its name, mean t? The name may be
+ * the one that the model knows; with a namespace it is the tool's own. */
+static bool means(const struct json *v, const struct chat_tool *t)
+{
+    const struct json *name = body_get(v, "name");
+    const struct json *space = body_get(v, "namespace");
+
+    if (!json_is(body_get(v, "type"), t->custom ? "custom" : "function"))
+        return false;
+    if (space)
+        return is_text(space, t->space) && is_text(name, t->own);
+    return is_text(name, t->name);
+}
+
 /* --- those that are allowed ---------------------------------------------- */
 
-static bool is_allowed(const struct json *list, struct text name)
+static bool is_allowed(const struct json *list, const struct chat_tool *t)
 {
-    for (const struct json *c = list->child; c; c = c->next) {
-        const struct json *v = body_get(c, "name");
-
-        if (json_is(body_get(c, "type"), "function") && v &&
-            v->type == JSON_STR && text_same(v->str, name))
+    for (const struct json *c = list->child; c; c = c->next)
+        if (means(c, t) ||
+            (t->space.n && json_is(body_get(c, "type"), "namespace") &&
+             is_text(body_get(c, "name"), t->space)))
             return true;
-    }
     return false;
 }
 
@@ -34,19 +54,33 @@ static enum st keep_allowed(struct body_parse *p, const struct json *choice)
         return bad_choice(p, "allowed_tools needs tools, a list of "
                              "at most 128");
     for (size_t i = 0; i < p->n_tools; i++)
-        if (is_allowed(list, p->tools[i].name))
+        if (is_allowed(list, &p->tools[i]))
             p->tools[n++] = p->tools[i];
     p->n_tools = n;
     return n ? ST_OK
-             : bad_choice(p, "allows no function that is in tools");
+             : bad_choice(p, "allows no tool that is served of those in "
+                             "tools");
 }
 
 /* --- the choice ---------------------------------------------------------- */
 
+static enum st take_named(struct body_parse *p, const struct json *v)
+{
+    const struct json *name = body_get(v, "name");
+
+    if (!name || name->type != JSON_STR)
+        return bad_choice(p, "accepted is " FUNCTION " or " CUSTOM);
+    for (size_t i = 0; i < p->n_tools; i++)
+        if (means(v, &p->tools[i]))
+            return body_choice(p, TOOLS_NAMED, p->tools[i].name);
+    return bad_choice(p, "names a tool that is not in tools; one of a "
+                         "namespace is named with it: NAMESPACE__NAME, or "
+                         "with the member namespace");
+}
+
 static enum st take_object(struct body_parse *p, const struct json *v)
 {
     const struct json *type = body_get(v, "type");
-    const struct json *name = body_get(v, "name");
     const struct json *mode = body_get(v, "mode");
     const struct text none = {"", 0};
 
@@ -57,13 +91,11 @@ static enum st take_object(struct body_parse *p, const struct json *v)
             return body_choice(p, TOOLS_REQUIRED, none);
         return bad_choice(p, "allowed_tools needs a mode, auto or required");
     }
-    if (!json_is(type, "function"))
-        return bad_choice(p, "of the tools only functions are served: "
-                             "accepted is " FUNCTION " or an object of type "
-                             "allowed_tools");
-    if (!name || name->type != JSON_STR)
-        return bad_choice(p, "accepted is " FUNCTION);
-    return body_choice(p, TOOLS_NAMED, name->str);
+    if (json_is(type, "function") || json_is(type, "custom"))
+        return take_named(p, v);
+    return bad_choice(p, "of the tools only functions and custom ones are "
+                         "served: accepted is " FUNCTION ", " CUSTOM
+                         " or an object of type allowed_tools");
 }
 
 static enum st take_choice(struct body_parse *p, const struct json *v)
@@ -79,42 +111,171 @@ static enum st take_choice(struct body_parse *p, const struct json *v)
     if (v->type == JSON_OBJ)
         return take_object(p, v);
     return bad_choice(p, "accepted is none, auto, required, " FUNCTION
-                         " or an object of type allowed_tools");
+                         ", " CUSTOM " or an object of type allowed_tools");
 }
 
 /* --- the list ------------------------------------------------------------ */
 
+static enum st bad_tool(struct body_parse *p, const struct function_list *l,
+                        size_t i, const char *field, const char *text)
+{
+    char where[128];
+
+    snprintf(where, sizeof(where), "%s[%zu]%s", l->where, i, field);
+    return err_set(p->e, ST_INVALID, where, "%s", text);
+}
+
+/* Texts one behind the other, in the arena; its s is NULL when that is full. */
+static struct text glue(struct body_parse *p, const struct text *list,
+                        size_t n)
+{
+    struct text out = {"", 0};
+    size_t bytes = 1, at = 0;
+    char *s;
+
+    for (size_t i = 0; i < n; i++)
+        if (!mem_add(&bytes, bytes, list[i].n))
+            return (struct text){NULL, 0};
+    s = arena_alloc(p->a, bytes);
+    for (size_t i = 0; s && i < n; i++) {
+        memcpy(s + at, list[i].s, list[i].n);
+        at += list[i].n;
+    }
+    if (s)
+        s[at] = '\0';
+    out.s = s;
+    out.n = at;
+    return out;
+}
+
+/* `item` as a function with this description and these parameters. */
+static enum st rewrite(struct body_parse *p, const struct json **item,
+                       struct text description, const struct json *params)
+{
+    struct body_tree f;
+
+    body_tree(p, &f, JSON_OBJ);
+    body_put(p, &f, "name", body_get(*item, "name"));
+    if (description.n)
+        body_put_text(p, &f, "description", description);
+    body_put(p, &f, "parameters", params);
+    body_put(p, &f, "strict", body_get(*item, "strict"));
+    if (f.failed || !description.s)
+        return body_full(p->e);
+    *item = f.v;
+    return ST_OK;
+}
+
+/* What a namespace says of itself is told once: by its first tool, before what
+ * that says. */
+static struct text with_about(struct body_parse *p, struct text space,
+                              struct text about, struct text own)
+{
+    const struct text list[] = {space, {": ", 2}, about, {"\n\n", 2}, own};
+
+    if (!about.n)
+        return own;
+    return glue(p, list, own.n ? 5 : 3);
+}
+
+static const struct text no_text = {"", 0};
+
+static enum st take_function(struct body_parse *p, const struct json *item,
+                             size_t i, const struct function_list *l,
+                             struct text about)
+{
+    const struct json *own = body_get(item, "description");
+    enum st st = ST_OK;
+
+    if (about.n && (!own || own->type == JSON_STR))
+        st = rewrite(p, &item,
+                     with_about(p, l->space, about, own ? own->str : no_text),
+                     body_get(item, "parameters"));
+    return st ? st : body_function(p, item, i, l);
+}
+
 static enum st take_tool(struct body_parse *p, const struct json *item,
-                         size_t i)
+                         size_t i, const struct function_list *l,
+                         struct text about);
+
+/* {"type":"namespace"}: its tools are known by both names. */
+static enum st take_space(struct body_parse *p, const struct json *item,
+                          size_t i, const struct function_list *l)
+{
+    const struct json *name = body_get(item, "name");
+    const struct json *about = body_get(item, "description");
+    const struct json *list = body_get(item, "tools");
+    const char *wrong = body_bad_name(name);
+    struct function_list own = *l;
+    char where[64];
+    enum st st = ST_OK;
+    size_t j = 0;
+
+    if (wrong)
+        return bad_tool(p, l, i, ".name", wrong);
+    if (about && about->type != JSON_STR)
+        return bad_tool(p, l, i, ".description", "must be a string");
+    if (!list || list->type != JSON_ARR)
+        return bad_tool(p, l, i, ".tools", "must be a list of tools");
+    snprintf(where, sizeof(where), "%s[%zu].tools", l->where, i);
+    own.where = arena_dup(p->a, where, strlen(where));
+    own.space = name->str;
+    if (!own.where)
+        return body_full(p->e);
+    for (const struct json *c = list->child; c && !st; c = c->next, j++) {
+        size_t n = p->n_tools;
+
+        st = take_tool(p, c, j, &own, about ? about->str : no_text);
+        if (p->n_tools > n)
+            about = NULL;
+    }
+    return st;
+}
+
+static enum st take_tool(struct body_parse *p, const struct json *item,
+                         size_t i, const struct function_list *l,
+                         struct text about)
 {
     const struct json *type = body_get(item, "type");
-    char where[48];
 
-    snprintf(where, sizeof(where), "tools[%zu]", i);
     if (item->type != JSON_OBJ)
-        return err_set(p->e, ST_INVALID, where, "must be an object");
+        return bad_tool(p, l, i, "", "must be an object");
     if (json_is(type, "function"))
-        return body_function(p, item, i, "parameters", STRICT_OPENAI);
-    snprintf(where, sizeof(where), "tools[%zu].type", i);
+        return take_function(p, item, i, l, about);
+    if (json_is(type, "namespace") && !l->space.n)
+        return take_space(p, item, i, l);
     if (!type || type->type != JSON_STR)
-        return err_set(p->e, ST_INVALID, where, "must be a string");
+        return bad_tool(p, l, i, ".type", "must be a string");
     body_skip(p, type->str);
     return ST_OK;
+}
+
+enum st body_items_offer(struct body_parse *p, const struct json *list,
+                         const char *where)
+{
+    const struct function_list l = {
+        .where = where,
+        .params = "parameters",
+        .strict = STRICT_OPENAI,
+        .first = p->n_tools,
+    };
+    enum st st = ST_OK;
+    size_t i = 0;
+
+    if (list->type != JSON_ARR)
+        return err_set(p->e, ST_INVALID, where, "must be a list, not %s",
+                       json_type_name(list));
+    for (const struct json *c = list->child; c && !st; c = c->next, i++)
+        st = take_tool(p, c, i, &l, no_text);
+    return st;
 }
 
 enum st body_items_tools(struct body_parse *p)
 {
     const struct json *list = body_get(p->root, "tools");
     const struct json *choice = body_get(p->root, "tool_choice");
-    enum st st = ST_OK;
-    size_t i = 0;
+    enum st st = list ? body_items_offer(p, list, "tools") : ST_OK;
 
-    if (list && list->type != JSON_ARR)
-        return err_set(p->e, ST_INVALID, "tools", "must be a list, not %s",
-                       json_type_name(list));
-    for (const struct json *c = list ? list->child : NULL; c && !st;
-         c = c->next, i++)
-        st = take_tool(p, c, i);
     if (!st)
         st = keep_allowed(p, choice);
     if (!st)

@@ -6,6 +6,7 @@
 #include "gram/schema.h"
 
 #define NAME_SHOWN 64 /* bytes of a name in a message */
+#define TOO_LONG "is too long; at most 256 bytes are accepted"
 
 /* --- schemas ------------------------------------------------------------- */
 
@@ -78,12 +79,12 @@ static enum st bad_tool(struct body_parse *p, const char *where, size_t i,
 
 /* OpenAI's names are letters, digits, _ and -; clients also send dots and
  * colons, so only what could not be a name is refused. */
-static const char *bad_name(const struct json *v)
+const char *body_bad_name(const struct json *v)
 {
     if (!v || v->type != JSON_STR || !v->str.n)
         return "must be a string, not empty";
     if (v->str.n > TOOL_NAME_MAX)
-        return "is too long; at most 256 bytes are accepted";
+        return TOO_LONG;
     for (size_t i = 0; i < v->str.n; i++)
         if ((unsigned char)v->str.s[i] < 0x20 || v->str.s[i] == 0x7f)
             return "must not hold control characters";
@@ -125,7 +126,7 @@ static enum st take_function(struct body_parse *p, const struct json *f,
     const struct json *text = body_get(f, "description");
     const struct json *params = body_get(f, form->params);
     const struct json *strict = body_get(f, "strict");
-    const char *wrong = bad_name(body_get(f, "name"));
+    const char *wrong = body_bad_name(body_get(f, "name"));
     char full[96];
     enum st st;
 
@@ -192,8 +193,10 @@ static struct chat_tool *next_tool(struct body_parse *p, const char *where)
 static enum st add_tool(struct body_parse *p, size_t first, const char *where,
                         size_t i, const struct tool_form *form)
 {
+    struct chat_tool *last = &p->tools[p->n_tools];
+
     for (size_t k = first; k < p->n_tools; k++)
-        if (text_same(p->tools[k].name, p->tools[p->n_tools].name))
+        if (text_same(p->tools[k].name, last->name))
             return bad_tool(p, where, i, form->in, ".name",
                             "another tool has this name");
     p->n_tools++;
@@ -248,12 +251,11 @@ enum st body_tool_list(struct body_parse *p, const struct json *list,
 static enum st chat_shape(struct body_parse *p, const char *params,
                           struct chat_tool *t)
 {
-    static const char *const same[] = {"name", "description"};
     struct body_tree item, f;
 
     body_tree(p, &f, JSON_OBJ);
-    for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
-        body_put(p, &f, same[i], body_get(t->function, same[i]));
+    body_put_text(p, &f, "name", t->name);
+    body_put(p, &f, "description", body_get(t->function, "description"));
     body_put(p, &f, "parameters", body_get(t->function, params));
     body_put(p, &f, "strict", body_get(t->function, "strict"));
     body_tree(p, &item, JSON_OBJ);
@@ -266,21 +268,77 @@ static enum st chat_shape(struct body_parse *p, const char *params,
     return ST_OK;
 }
 
-enum st body_function(struct body_parse *p, const struct json *item, size_t i,
-                      const char *params, enum body_strict strict)
+struct text body_joined(struct body_parse *p, struct text space,
+                        struct text own)
 {
-    const struct tool_form form = {"", params, strict};
-    struct chat_tool *t = next_tool(p, "tools");
+    static const char between[] = "__";
+    size_t n = space.n, gap = 2;
+    char *s;
+
+    if (!n)
+        return own;
+    if (n > 2 && !memcmp(space.s + n - 2, between, 2))
+        gap = 0;
+    s = arena_alloc(p->a, n + gap + own.n + 1);
+    if (!s)
+        return (struct text){"", 0};
+    memcpy(s, space.s, n);
+    memcpy(s + n, between, gap);
+    memcpy(s + n + gap, own.s, own.n);
+    s[n + gap + own.n] = '\0';
+    return (struct text){s, n + gap + own.n};
+}
+
+/* Its name and its place, when its members are read. */
+static enum st take_place(struct body_parse *p, const struct function_list *l,
+                          size_t i, struct chat_tool *t)
+{
+    t->sent_in = l->where;
+    t->sent_i = i;
+    t->own = t->name;
+    t->space = l->space;
+    t->custom = l->custom;
+    t->name = body_joined(p, l->space, t->own);
+    if (!t->name.n)
+        return body_full(p->e);
+    if (t->name.n > TOOL_NAME_MAX)
+        return bad_tool(p, l->where, i, "", ".name",
+                        "with its namespace " TOO_LONG);
+    return chat_shape(p, l->params, t);
+}
+
+/* A tool of an earlier list that has the name of the last one goes. */
+static void replace(struct body_parse *p, size_t first)
+{
+    struct chat_tool last = p->tools[p->n_tools - 1];
+
+    for (size_t k = 0; k < first; k++)
+        if (text_same(p->tools[k].name, last.name)) {
+            p->tools[k] = last;
+            p->n_tools--;
+            return;
+        }
+}
+
+enum st body_function(struct body_parse *p, const struct json *item, size_t i,
+                      const struct function_list *l)
+{
+    const struct tool_form form = {"", l->params, l->strict};
+    struct chat_tool *t = next_tool(p, l->where);
     enum st st;
 
     if (!t)
         return p->e->st;
-    st = take_function(p, item, "tools", i, &form, t);
-    t->sent_i = i;
-    p->out->tool_params = params;
+    *t = (struct chat_tool){0};
+    st = take_function(p, item, l->where, i, &form, t);
+    p->out->tool_params = l->params;
     if (!st)
-        st = chat_shape(p, params, t);
-    return st ? st : add_tool(p, 0, "tools", i, &form);
+        st = take_place(p, l, i, t);
+    if (!st)
+        st = add_tool(p, l->first, l->where, i, &form);
+    if (!st)
+        replace(p, l->first);
+    return st;
 }
 
 enum st body_functions_end(struct body_parse *p)
@@ -360,15 +418,21 @@ static bool has_tool(const struct body_parse *p, struct text name)
     return false;
 }
 
+/* Those that take a text ask for nothing either way. */
 static bool all_strict(const struct body_parse *p)
 {
+    bool some = false;
+
     for (size_t i = 0; i < p->n_tools; i++) {
         const struct json *strict = body_get(p->tools[i].function, "strict");
 
+        if (p->tools[i].custom)
+            continue;
         if (!strict || !strict->boolean)
             return false;
+        some = true;
     }
-    return p->n_tools > 0;
+    return some;
 }
 
 enum st body_choice(struct body_parse *p, enum tool_choice kind,

@@ -29,12 +29,13 @@ static void where_own(const struct callgram *c, const char *field,
                       char where[128])
 {
     const struct body *b = c->body;
-    size_t i = b->offered[c->tool].sent_i;
+    const struct chat_tool *t = &b->offered[c->tool];
 
     if (!strcmp(field, ".parameters"))
-        snprintf(where, 128, "tools[%zu].%s", i, b->tool_params);
+        snprintf(where, 128, "%s[%zu].%s", t->sent_in, t->sent_i,
+                 b->tool_params);
     else
-        snprintf(where, 128, "tools[%zu]%s", i, field);
+        snprintf(where, 128, "%s[%zu]%s", t->sent_in, t->sent_i, field);
 }
 
 /* Tools of system messages come first in the list. */

@@ -156,7 +156,20 @@ static void put_content(struct jw *w, const struct choice *c,
     jw_arr_end(w);
 }
 
-static void put_call(struct jw *w, const struct choice *c,
+/* As its caller calls the tool. */
+static void put_name(struct jw *w, const struct tool_call *call,
+                     const struct tool_name *name)
+{
+    if (!name) {
+        jw_kstr(w, "name", call->name);
+        return;
+    }
+    put_text(w, "name", name->own);
+    if (name->space.n)
+        put_text(w, "namespace", name->space);
+}
+
+static void put_call(struct jw *w, const struct run *r, const struct choice *c,
                      const struct piece *p, enum item_state state)
 {
     const struct tool_call *call = call_of(c, p);
@@ -164,7 +177,7 @@ static void put_call(struct jw *w, const struct choice *c,
     put_text(w, "arguments",
              state == ITEM_BEGUN ? (struct text){"", 0} : text_of(c, p));
     jw_kstr(w, "call_id", call->id);
-    jw_kstr(w, "name", call->name);
+    put_name(w, call, tool_names_find(&r->names, call->name));
 }
 
 /* For clients that bring back nothing else of a reasoning. */
@@ -208,7 +221,7 @@ static void put_item(struct jw *w, const struct run *r, const struct choice *c,
         put_content(w, c, p, state);
         break;
     case PIECE_CALL:
-        put_call(w, c, p, state);
+        put_call(w, r, c, p, state);
         break;
     }
     jw_obj_end(w);

@@ -94,7 +94,8 @@ enum st hold_jobs(struct exchange *x, struct err *e)
 {
     struct memory *m = x->api->c.memory;
     struct run *r = run_of(x);
-    size_t bytes = HOLD_STREAM + r->grammar_bytes + r->echo.cap, one;
+    size_t bytes = HOLD_STREAM + r->grammar_bytes + r->echo.cap +
+                   r->names.bytes, one;
 
     if (!m)
         return ST_OK;

@@ -15,12 +15,12 @@
  *
  * and is refused before it is read when that would pass the peak. Afterwards
  * a stream holds HOLD_STREAM, its grammar, as if nobody else had the same,
- * what its answer repeats of the request, and for each choice its prompt's ids
- * and as many events as it may make; with the text of their log-probabilities
- * where that is kept to the end (LOGPROBS_ITEM), and HOLD_TEXT bytes each where
- * the text is (emit.ordered): some 4 bytes a token, in a buffer that grows by
- * doubling (t/bench/dialects). What the last events repeat of it is there only
- * while it is written.
+ * what its answer repeats of the request and calls its tools, and for each
+ * choice its prompt's ids and as many events as it may make; with the text of
+ * their log-probabilities where that is kept to the end (LOGPROBS_ITEM), and
+ * HOLD_TEXT bytes each where the text is (emit.ordered): some 4 bytes a token,
+ * in a buffer that grows by doubling (t/bench/dialects). What the last events
+ * repeat of it is there only while it is written.
  */
 #ifndef API_HOLD_H
 #define API_HOLD_H

@@ -80,6 +80,33 @@ static void put_function(struct echo *c, const struct json *tool)
     jw_obj_end(c->w);
 }
 
+/* A namespace as it was sent, with those that are served. Its type wants a
+ * description. */
+static void put_space(struct echo *c, const struct json *space)
+{
+    const struct json *tools = json_get(space, "tools");
+
+    jw_obj(c->w);
+    for (const struct json *m = space->child; m; m = m->next) {
+        if (m == tools || text_is(m->key, "description"))
+            continue;
+        jw_strn(c->w, m->key.s, m->key.n);
+        put(c, m);
+    }
+    jw_key(c->w, "description");
+    if (get(space, "description", JSON_STR))
+        put(c, get(space, "description", JSON_STR));
+    else
+        jw_str(c->w, "");
+    jw_key(c->w, "tools");
+    jw_arr(c->w);
+    for (const struct json *t = tools ? tools->child : NULL; t; t = t->next)
+        if (json_is(json_get(t, "type"), "function"))
+            put(c, t);
+    jw_arr_end(c->w);
+    jw_obj_end(c->w);
+}
+
 /* Those that are served. */
 static void echo_tools(struct echo *c)
 {
@@ -87,9 +114,14 @@ static void echo_tools(struct echo *c)
 
     jw_key(c->w, "tools");
     jw_arr(c->w);
-    for (const struct json *t = list ? list->child : NULL; t; t = t->next)
-        if (json_is(json_get(t, "type"), "function"))
+    for (const struct json *t = list ? list->child : NULL; t; t = t->next) {
+        const struct json *type = json_get(t, "type");
+
+        if (json_is(type, "function"))
             put_function(c, t);
+        else if (json_is(type, "namespace"))
+            put_space(c, t);
+    }
     jw_arr_end(c->w);
 }
 
@@ -184,8 +216,11 @@ enum st responses_echo(struct exchange *x, const struct body *b,
 {
     struct run *r = run_of(x);
     struct echo c = {.root = b->root};
+    enum st st = tool_names_keep(&r->names, b->offered, b->n_offered, e);
     bool good;
 
+    if (st)
+        return st;
     r->sealed = b->sealed;
     buf_init(&c.value, BUF_ANSWER);
     c.w = jw_new(&r->echo);

@@ -388,6 +388,7 @@ void run_free(struct exchange *x)
     buf_release(&r->thought);
     buf_release(&r->said);
     buf_release(&r->echo);
+    tool_names_release(&r->names);
     free(r->wait);
     tools_free(r->tools);
     free(r);

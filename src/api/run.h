@@ -17,6 +17,7 @@
 #include "api/quota.h"
 #include "api/reason.h"
 #include "api/route.h"
+#include "api/toolnames.h"
 #include "chat/reply.h"
 #include "gen/catalog.h"
 
@@ -103,6 +104,7 @@ struct run {
     int64_t sequence;      /* of the next event, where events are counted */
     struct buf echo;       /* what the answer repeats of the request: a JSON
                             * object, written by wire.keep; n = 0: nothing */
+    struct tool_names names; /* of its tools, where callers have others */
     bool sealed;           /* its reasoning items carry a seal */
     bool thinking_hidden;  /* messages: a seal instead of its text */
     bool stored;           /* its answer is kept */

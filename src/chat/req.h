@@ -55,8 +55,15 @@ struct chat_tool {
     const struct json *item;    /* the whole item of `tools` */
     const struct json *function;/* its function object */
     const struct json *params;  /* an object; NULL: none */
-    size_t sent_i;              /* its index in the request's tools, for errors
-                                 * where they are not chat's */
+    /* Where tools are not chat's: */
+    const char *sent_in;        /* the list that it was sent in, for errors;
+                                 * static, or in the arena */
+    size_t sent_i;              /* its index there */
+    struct text own;            /* what its caller calls it: `name` is that,
+                                 * or joined with its namespace */
+    struct text space;          /* its namespace; n = 0: none */
+    bool custom;                /* it takes a text: params have one string,
+                                 * `input` */
 };
 
 enum think_mode { THINK_DEFAULT, THINK_ON, THINK_OFF };

@@ -281,7 +281,10 @@ static void print_item(struct buf *b, const struct json *item)
 
     buf_printf(b, "%s/%s ", str(item, "type"), str(item, "status"));
     if (json_is(json_get(item, "type"), "function_call"))
-        buf_printf(b, "%s(%s)", str(item, "name"), str(item, "arguments"));
+        buf_printf(b, "%s%s%s(%s)", json_get(item, "namespace")
+                       ? str(item, "namespace") : "",
+                   json_get(item, "namespace") ? "/" : "", str(item, "name"),
+                   str(item, "arguments"));
     else
         buf_printf(b, "[%s]", part ? str(part, "text") : "no part");
     buf_puts(b, "; ");
@@ -632,6 +635,35 @@ static void echoes(void)
     apit_close(&t);
 }
 
+#define SPACES                                                                 \
+    "\"tools\":[{\"type\":\"namespace\",\"name\":\"crm\",\"description\":"     \
+    "\"d\",\"tools\":[{\"type\":\"function\",\"name\":\"add\",\"parameters\":" \
+    "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"}}}}]}," \
+    "{\"type\":\"function\",\"name\":\"add\"}]"
+
+/* A tool of a namespace is called by both names, and told of apart. */
+static void spaces(void)
+{
+    static const char *const echo[][2] = {
+        {"tools", "[{\"type\":\"namespace\",\"name\":\"crm\","
+                  "\"description\":\"d\",\"tools\":[{\"type\":\"function\","
+                  "\"name\":\"add\",\"parameters\":{\"type\":\"object\","
+                  "\"properties\":{\"a\":{\"type\":\"integer\"}}}}]},"
+                  "{\"type\":\"function\",\"name\":\"add\","
+                  "\"parameters\":null,\"strict\":false}]"},
+        {"skipped_tools", ""},
+    };
+
+    script("Adding." CALL("crm__add", "a", "1") CALL("add", "a", "2") END, -1);
+    is_answer(NONE "," SPACES,
+              "created in_progress" TEXT ARGS ARGS " completed",
+              "message/completed [Adding.]; function_call/completed "
+              "crm/add({\"a\": 1}); function_call/completed "
+              "add({\"a\": \"2\"}); ", "a namespace");
+    is_object(SPACES, echo, sizeof(echo) / sizeof(echo[0]));
+    apit_close(&t);
+}
+
 /* The bytes of all entries of an item are its text; the events told them. */
 static void check_probs(struct seen *s, const char *what)
 {
@@ -850,6 +882,7 @@ int main(void)
         skip_all(why);
     apit_close(&t);
     orders();
+    spaces();
     ends();
     characters();
     echoes();

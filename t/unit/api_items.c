@@ -270,6 +270,96 @@ static void tools(void)
     buf_release(&b);
 }
 
+#define SPACE(name, tools) "{\"type\":\"namespace\",\"name\":\"" name \
+                           "\",\"description\":\"About.\",\"tools\":[" \
+                           tools "]}"
+
+static void tools_are(const char *want, const char *what)
+{
+    struct buf b;
+
+    buf_init(&b, 1 << 16);
+    buf_puts(&b, "");
+    for (size_t i = 0; i < body.n_offered; i++) {
+        const struct chat_tool *t = &body.offered[i];
+
+        add(&b, i ? " " : "", t->name);
+        add(&b, "=", t->space);
+        add(&b, "/", t->own);
+        if (t->custom)
+            buf_putc(&b, '!');
+        if (!text_same(json_get(json_get(t->item, "function"), "name")->str,
+                       t->name))
+            buf_puts(&b, " (another in its item)");
+    }
+    is_str(b.p, want, "%s", what);
+    buf_release(&b);
+}
+
+static void spaces(void)
+{
+    const struct chat_req *r = &body.chat;
+    struct buf b;
+
+    ok(!parse("{\"input\":\"hi\",\"tools\":[" T("f") "," SPACE("a", T("f") ","
+              "{\"type\":\"function\",\"name\":\"g\",\"description\":"
+              "\"Go.\",\"strict\":true,\"parameters\":{\"type\":\"object\","
+              "\"properties\":{},\"required\":[],\"additionalProperties\":"
+              "false}},{\"type\":\"mcp\"}") "," SPACE("b__", T("f")) ","
+              SPACE("c", "") "]}"), "namespaces");
+    tools_are("f/f a__f=a/f a__g=a/g b__f=b__/f", "are joined by one __");
+    is_str(body.skipped, "mcp", "what is none of ours in it is left out");
+    buf_init(&b, 4096);
+    jsontext(&b, r->tools->child->next, JT_COMPACT);
+    is_str(b.p, "{\"type\":\"function\",\"function\":{\"name\":\"a__f\","
+                "\"description\":\"a: About.\"}}",
+           "the first one tells of the namespace");
+    buf_clear(&b);
+    jsontext(&b, r->tools->child->next->next, JT_COMPACT);
+    is_str(b.p, "{\"type\":\"function\",\"function\":{\"name\":\"a__g\","
+                "\"description\":\"Go.\",\"parameters\":{\"type\":\"object\","
+                "\"properties\":{},\"required\":[],\"additionalProperties\":"
+                "false},\"strict\":true}}", "the others do not");
+    ok(!parse("{\"input\":\"hi\",\"tools\":[" T("f") "," SPACE("a", T("f"))
+              "],\"tool_choice\":{\"type\":\"function\",\"name\":\"f\","
+              "\"namespace\":\"a\"}}") && text_is(r->tool_named, "a__f"),
+       "one is chosen, with its namespace");
+    ok(!parse("{\"input\":\"hi\",\"tools\":[" SPACE("a", T("f"))
+              "],\"tool_choice\":{\"type\":\"function\",\"name\":\"a__f\"}}")
+           && text_is(r->tool_named, "a__f"), "or by both names");
+    ok(!parse("{\"input\":\"hi\",\"tools\":[" T("f") "," SPACE("a", T("f") ","
+              T("g")) "," SPACE("b", T("f") "," T("g")) "],\"tool_choice\":"
+              "{\"type\":\"allowed_tools\",\"mode\":\"auto\",\"tools\":["
+              "{\"type\":\"namespace\",\"name\":\"a\"}," T("b__g") "]}}"),
+       "some are allowed");
+    tools_are("a__f=a/f a__g=a/g b__g=b/g", "a namespace, and one of another");
+    is_said(U ",{\"type\":\"function_call\",\"call_id\":\"1\",\"name\":\"f\","
+            "\"namespace\":\"a\",\"arguments\":\"{}\"},{\"type\":"
+            "\"function_call_output\",\"call_id\":\"1\",\"output\":\"x\"},"
+            "{\"type\":\"custom_tool_call\",\"call_id\":\"2\",\"name\":\"f\","
+            "\"namespace\":\"b__\",\"input\":\"i\"}",
+            "user t:hi | assistant c:1,a__f,{} | tool o:1 t:x | assistant "
+            "c:2,b__f,{\"input\":\"i\"}");
+    buf_release(&b);
+}
+
+/* Tools that come as items. */
+static void more_tools(void)
+{
+    ok(!parse("{\"input\":[{\"type\":\"additional_tools\",\"role\":"
+              "\"developer\",\"tools\":[" T("f") "," SPACE("a", T("f")) ","
+              "{\"type\":\"web_search\"}]}," U ",{\"type\":"
+              "\"additional_tools\",\"tools\":[" T("g") "," SPACE("a", T("f"))
+              "]}],\"tools\":[" T("h") "," T("f") "]}"), "tools in items");
+    tools_are("f/f a__f=a/f g/g h/h", "are offered, each name once");
+    is_str(said(), "user t:hi", "and nothing is said of them");
+    is_str(body.skipped, "web_search", "what cannot be served is left out");
+    ok(parse("{\"input\":[" U ",{\"type\":\"additional_tools\",\"tools\":["
+             SPACE("a", T("f") "," T("f")) "]}]}") == ST_INVALID,
+       "two of one name in one list");
+    is_str(err.where, "input[1].tools[0].tools[1].name", "are named");
+}
+
 static void many_tools(int n, size_t bytes, const char *where)
 {
     struct buf b;
@@ -558,6 +648,8 @@ int main(void)
     images();
     skips();
     tools();
+    spaces();
+    more_tools();
     many_tools(128, 10, NULL);
     many_tools(129, 10, "tools");
     many_tools(100, 3000, "tools");

@@ -7,6 +7,11 @@
 #include "api/body.h"
 #include "t/lib/tap.h"
 
+#define NS(more) "{\"input\":\"hi\",\"tools\":[{\"type\":\"namespace\"," \
+                 "\"name\":\"a\"" more "}]}"
+#define FN(name) "{\"type\":\"function\",\"name\":\"" name "\"}"
+#define X50 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+#define X200 X50 X50 X50 X50
 #define OKAY NULL
 
 static const struct row {
@@ -369,6 +374,42 @@ static const struct row {
      "\",\"strict\":true,\"parameters\":{\"type\":\"object\",\"propert"
      "ies\":{\"a\":{\"type\":\"string\"}}}}]}",
      "tools[0].parameters"},
+    {NS(""), "tools[0].tools"},
+    {NS(",\"tools\":{}"), "tools[0].tools"},
+    {NS(",\"tools\":[]"), OKAY},
+    {NS(",\"tools\":[5]"), "tools[0].tools[0]"},
+    {NS(",\"tools\":[{}]"), "tools[0].tools[0].type"},
+    {NS(",\"tools\":[{\"type\":\"namespace\",\"name\":\"b\",\"tools\":["
+        "{}]}]"), OKAY},
+    {NS(",\"tools\":[{\"type\":\"function\"}]"), "tools[0].tools[0].name"},
+    {NS(",\"tools\":[" FN("f") "," FN("g") "," FN("f") "]"),
+     "tools[0].tools[2].name"},
+    {NS(",\"tools\":[" FN("f") "]},{\"type\":\"function\",\"name\":\"a__f\""),
+     "tools[1].name"},
+    {NS(",\"tools\":[{\"type\":\"function\",\"name\":\"f\",\"strict\":true,"
+        "\"parameters\":{\"type\":\"object\"}}]"),
+     "tools[0].tools[0].parameters"},
+    {NS(",\"tools\":[{\"type\":\"function\",\"name\":\"f\","
+        "\"description\":5}]"), "tools[0].tools[0].description"},
+    {NS(",\"description\":5,\"tools\":[]"), "tools[0].description"},
+    {NS(",\"description\":\"d\",\"tools\":[{\"type\":\"function\",\"name\":"
+        "\"f\",\"description\":5}]"), "tools[0].tools[0].description"},
+    {"{\"input\":\"hi\",\"tools\":[{\"type\":\"namespace\",\"tools\":[]}]}",
+     "tools[0].name"},
+    {"{\"input\":\"hi\",\"tools\":[{\"type\":\"namespace\",\"name\":\"\","
+     "\"tools\":[]}]}", "tools[0].name"},
+    {"{\"input\":\"hi\",\"tools\":[{\"type\":\"namespace\",\"name\":\"" X200
+     "\",\"tools\":[" FN(X200) "]}]}", "tools[0].tools[0].name"},
+    {NS(",\"tools\":[" FN("f") "]}],\"tool_choice\":{\"type\":\"function\","
+        "\"name\":\"f\"},\"x\":[{"), "tool_choice"},
+    {"{\"input\":[{\"type\":\"additional_tools\"}]}", "input[0].tools"},
+    {"{\"input\":[{\"type\":\"additional_tools\",\"tools\":5}]}",
+     "input[0].tools"},
+    {"{\"input\":[{\"type\":\"additional_tools\",\"tools\":[{\"type\":"
+     "\"function\"}]}]}", "input[0].tools[0].name"},
+    {"{\"input\":[{\"role\":\"user\",\"content\":\"hi\"},{\"type\":"
+     "\"function_call\",\"call_id\":\"c\",\"name\":\"f\",\"namespace\":5,"
+     "\"arguments\":\"{}\"}]}", "input[1].namespace"},
     {"{\"input\":\"hi\",\"tool_choice\":\"required\"}", "tool_choice"},
     {"{\"input\":\"hi\",\"tools\":[{\"type\":\"web_search\"}],\"tool_c"
      "hoice\":\"required\"}",

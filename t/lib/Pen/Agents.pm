@@ -60,7 +60,7 @@ sub codex_function {
 
 # --- Codex -------------------------------------------------------------------
 # Types that are skipped, in the order of the list, each once.
-our @SKIPPED = qw(custom namespace web_search local_shell tool_search
+our @SKIPPED = qw(custom web_search local_shell tool_search
     image_generation);
 
 sub codex_tools {
