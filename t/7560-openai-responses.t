@@ -16,6 +16,7 @@ my $key = $d->add_key('alice');
 local $ENV{PEN_KEY2} = $d->add_key('bob');
 my $site = Pen::Nginx->start(socket => $d->{socket});
 for my $h2 (0, 1) {
+    local $ENV{PEN_UNTYPED} = $h2;
     for my $program (qw(responses responses-stored langchain-responses)) {
         Pen::Js::run("$program.mjs", site => $site, key => $key, h2 => $h2);
     }

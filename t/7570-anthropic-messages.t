@@ -16,6 +16,7 @@ my $d = Pen::Daemon->start;
 my $key = $d->add_key('alice');
 my $site = Pen::Nginx->start(socket => $d->{socket});
 for my $h2 (0, 1) {
+    local $ENV{PEN_UNTYPED} = $h2;
     Pen::Js::run('messages.mjs', site => $site, key => $key, h2 => $h2);
     Pen::Js::run('tool-runner.mjs', site => $site, key => $key, h2 => $h2);
 }
@@ -33,6 +34,7 @@ my $small = Pen::Daemon->start(args => { thinking => 'off',
 my $narrow = Pen::Nginx->start(socket => $small->{socket},
     edit => sub { s/client_max_body_size 64m/client_max_body_size 1m/ or die });
 for my $h2 (0, 1) {
+    local $ENV{PEN_UNTYPED} = $h2;
     Pen::Js::run('messages-errors.mjs', site => $narrow, h2 => $h2,
         key => $small->add_key("limited$h2"));
 }

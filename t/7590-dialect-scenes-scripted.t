@@ -22,6 +22,7 @@ sub scene {
     my $site = Pen::Nginx->start(socket => $d->{socket});
     local @ENV{qw(PEN_SCENE PEN_SAYS)} = ($scene, encode_utf8($says));
     for my $h2 (0, 1) {
+        local $ENV{PEN_UNTYPED} = $h2;
         Pen::Js::run('dialect-scenes.mjs', site => $site, h2 => $h2);
     }
     is $d->stop, 0, "$scene: the daemon ends with 0";
