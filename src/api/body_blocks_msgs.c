@@ -251,7 +251,6 @@ static enum st take_result(struct blocks *b, const struct json *o)
         draft_text(&b->draft, content->str);
     if (content && content->type == JSON_ARR)
         st = take_list(b, content, ".content", IN_RESULT);
-    draft_end(&b->draft);
     return st;
 }
 

@@ -390,7 +390,6 @@ static enum st take_items(struct items *it, const struct json *list)
          c = c->next, it->i++)
         st = take_item(it, c);
     draft_end(&it->draft);
-    it->text = false;
     return st;
 }
 

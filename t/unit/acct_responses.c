@@ -120,6 +120,8 @@ static void test_ids(void)
     ok(!responses_id_ok("resp_0123456789abcdef0123456", 28), "too short");
     ok(!responses_id_ok("resp_0123456789abcdef012345678", 30), "too long");
     ok(!responses_id_ok("resp_0123456789ABCDEF01234567", 29), "capitals");
+    ok(!responses_id_ok("resp_0123456789abcdef0123456g", 29), "no digit");
+    ok(!responses_id_ok("resp_0123456789abcdef0123456/", 29), "a path");
     ok(!responses_id_ok("chat_0123456789abcdef01234567", 29), "another word");
     ok(!responses_id_ok("resp_0123456789abcdef0123456\0", 29), "a NUL");
     ok(!responses_id_ok("", 0), "nothing");
@@ -156,6 +158,40 @@ static void test_rows(struct store *s)
            "\"server_error\",\"message\":\"the server could not finish "
            "this answer\"}}",
            "is a failed one");
+    ok(!begin(s, 10, 0, 7, NOW, "[]", "{}") &&
+           !begin(s, 11, 0, 7, NOW, "[]", "{}") &&
+           !begin(s, 12, 0, 7, NOW, "[]", "no JSON"), "three that run");
+    end(s, 10, "completed", "{\"c\":3}");
+    end(s, 11, "completed", "");
+    settle(s);
+    is_str(look(s, 12, 7, NOW), "in_progress|[]|no JSON",
+           "the others' ends are not its own");
+    end(s, 12, "completed", "");
+    settle(s);
+    is_str(look(s, 12, 7, NOW), "failed|[]|no JSON", "it fails as it is");
+    is_str(look(s, 10, 7, NOW), "completed|[]|{\"c\":3}", "alone");
+}
+
+/* Answers that have no room: where they are made, and where they are read. */
+static void test_room(struct store *s)
+{
+    struct buf small, answer = {.p = mem_dup("{\"half"), .n = 6,
+                                .failed = true};
+    char status[16];
+
+    ok(!begin(s, 13, 0, 7, NOW, "[]", "{}"), "one that runs");
+    responses_end(s->rs, id_of(13), "completed", &answer, NULL, NULL);
+    settle(s);
+    ok(!strncmp(look(s, 13, 7, NOW), "failed|[]|{\"status", 18),
+       "half an answer is none");
+    buf_init(&small, 8);
+    is_int(responses_read(s->rs, id_of(13), 7, NOW, status, NULL, &small, &e),
+           ST_NOMEM, "none is cut where it is read");
+    buf_release(&small);
+    buf_init(&small, 1);
+    is_int(responses_read(s->rs, id_of(13), 7, NOW, status, &small, NULL, &e),
+           ST_NOMEM, "nor an input");
+    buf_release(&small);
 }
 
 static int signalled;
@@ -223,6 +259,7 @@ static void test_chain(struct store *s)
            "not longer");
     is_int(chain_of(s, 102, 8, NOW, 1000), ST_NOT_FOUND, "not for others");
     is_int(chain_of(s, 102, 7, NOW, 23), ST_LIMIT, "a byte too much");
+    ok(!chain_of(s, 102, 7, NOW, 24), "as many as there may be");
     is_int(chain_of(s, 900, 7, NOW, 23), ST_NOT_FOUND, "of none");
     is_int(responses_chain(s->rs, "resp_x' OR 1", 7, NOW, 9, &chain, &e),
            ST_NOT_FOUND, "of no id");
@@ -233,6 +270,31 @@ static void test_chain(struct store *s)
     settle(s);
     is_int(chain_of(s, 102, 7, NOW, 1000), ST_INVALID, "missing: it breaks");
     ok(strstr(e.text, "deleted") != NULL, "and says why");
+}
+
+/* A continuation keeps all that it goes on from, and no more. */
+static void test_touch(struct store *s)
+{
+    for (int i = 0; i < 5; i++)
+        turn(s, 110 + i, i ? 109 + i : 0, NOW);
+    ok(!begin(s, 120, 0, 8, NOW, "[]", "{}"), "another key's");
+    end(s, 120, "completed", "{}");
+    turn(s, 115, 114, NOW + DAY / 2);
+    turn(s, 121, 120, NOW + DAY / 2);
+    ok(!begin(s, 122, 121, 8, NOW + DAY, "[]", "{}"), "and one of it");
+    settle(s);
+    ok(strcmp(look(s, 110, 7, NOW + DAY), "not_found") != 0,
+       "the first of five is kept");
+    is_str(look(s, 120, 8, NOW + DAY), "not_found",
+           "nobody keeps what is not their own");
+    ok(!strcmp(look(s, 121, 7, NOW + DAY * 3 / 2), "not_found"),
+       "no key that of another");
+    ok(!begin(s, 123, 0, 7, NOW, "[]", "{}"), "one that lives a day");
+    ok(!begin(s, 124, 123, 7, NOW - DAY / 2, "[]", "{}"), "a shorter one");
+    settle(s);
+    ok(strcmp(look(s, 123, 7, NOW + DAY - 1), "not_found") != 0 &&
+           !strcmp(look(s, 123, 7, NOW + DAY), "not_found"),
+       "shortens nothing");
 }
 
 static void test_long_chain(struct store *s)
@@ -295,7 +357,10 @@ static void test_expiry(struct store *s)
     responses_tick(s->rs, NOW + DAY);
     settle(s);
     is_int(count(s), 102, "it looks once a minute");
-    for (int i = 0; i < 7; i++) {
+    responses_tick(s->rs, NOW + DAY - 1 + 60000);
+    settle(s);
+    is_int(count(s), 102 - 16, "so many at a time");
+    for (int i = 0; i < 6; i++) {
         responses_tick(s->rs, NOW + DAY - 1 + 60000);
         settle(s);
     }
@@ -305,15 +370,77 @@ static void test_expiry(struct store *s)
     is_int(count(s), 1, "one that runs is let be");
 }
 
+/* Steps are short: of what is large, fewer. */
+static void test_steps(struct store *s)
+{
+    const size_t n = (size_t)3 << 20;
+    struct db_writer_state state;
+    struct db *other;
+
+    for (int i = 0; i < 4; i++) {
+        struct buf big = {.p = mem_zalloc(n), .n = n};
+
+        memset(big.p, 'x', n);
+        ok(!begin(s, 9000 + i, 0, 7, NOW + 10 - i, "[]", "{}"), "a large one");
+        responses_end(s->rs, id_of(9000 + i), "completed", &big, NULL, NULL);
+    }
+    settle(s);
+    responses_tick(s->rs, NOW + 2 * DAY);
+    settle(s);
+    is_int(count(s), 3, "4 MiB and what goes beyond");
+    ok(!strcmp(look(s, 9003, 7, NOW), "not_found") &&
+           !strcmp(look(s, 9002, 7, NOW), "not_found"), "the oldest first");
+    ok(!db_open(&other, s->path, DB_WRITE, &e) && !db_begin(other, &e),
+       "the file is locked");
+    for (int i = 0; i < 5; i++)
+        responses_tick(s->rs, NOW + 2 * DAY + i * 60000);
+    db_writer_state(s->w, &state);
+    is_int((intmax_t)state.queued, 1, "one step waits");
+    db_rollback(other);
+    db_close(other);
+    settle(s);
+    is_int(count(s), 1, "and then is done");
+    responses_tick(s->rs, NOW + 2 * DAY);
+    settle(s);
+    turn(s, 9004, 0, NOW);
+    settle(s);
+    responses_tick(s->rs, NOW + DAY);
+    settle(s);
+    is_int(count(s), 1, "a clock that goes back starts anew");
+}
+
 static void test_died(struct store *s)
 {
+    turn(s, 7102, 0, NOW);
+    settle(s);
     store_close(s);
     store_open(s, s->path, 1000);
     is_int(s->died, 1, "it belonged to a daemon that died");
     ok(!strncmp(look(s, 7100, 7, NOW), "failed|", 7), "it failed");
+    is_str(look(s, 7102, 7, NOW), "completed|[1,2]|[3]",
+           "one that was over did not");
     responses_tick(s->rs, NOW + 4 * DAY);
     settle(s);
     is_int(count(s), 0, "and goes");
+}
+
+/* A newer daemon takes for dead what its forerunner still writes. */
+static void test_newer(struct store *s)
+{
+    struct store newer;
+
+    ok(!begin(s, 7200, 0, 7, NOW, "[]", "{}"), "one that runs");
+    settle(s);
+    store_open(&newer, s->path, 1000);
+    is_int(newer.died, 1, "is dead to a newer one");
+    store_close(&newer);
+    ok(!strncmp(look(s, 7200, 7, NOW), "failed|", 7), "which says so");
+    end(s, 7200, "completed", "{\"late\":1}");
+    settle(s);
+    is_str(look(s, 7200, 7, NOW), "completed|[]|{\"late\":1}",
+           "its own knows better");
+    responses_tick(s->rs, NOW + 8 * DAY);
+    settle(s);
 }
 
 /* --- a file that is locked, a queue that is full -------------------------- */
@@ -363,6 +490,37 @@ static void test_full(const char *path)
     db_rollback(other);
     db_close(other);
     ok(1, "what never was written is freed");
+}
+
+/* Room comes back; what could not wait for it did. */
+static void test_again(const char *path)
+{
+    struct store s;
+    struct db *other;
+
+    store_open(&s, path, 3);
+    turn(&s, 0, 0, NOW - DAY);
+    settle(&s);
+    ok(!db_open(&other, path, DB_WRITE, &e) && !db_begin(other, &e), "lock");
+    for (int i = 1; i < 4; i++)
+        ok(!begin(&s, i, 0, 7, NOW, "[]", "{}"), "three may wait");
+    responses_tick(s.rs, NOW);
+    end(&s, 1, "completed", "{}");
+    end(&s, 2, "completed", "{}");
+    responses_undo(s.rs, id_of(3), 7);
+    db_rollback(other);
+    db_close(other);
+    settle(&s);
+    ok(!strcmp(look(&s, 1, 7, NOW), "completed|[]|{}") &&
+           !strcmp(look(&s, 2, 7, NOW), "completed|[]|{}"),
+       "an end is always taken");
+    is_str(look(&s, 3, 7, NOW), "not_found", "and an undoing");
+    ok(strcmp(look(&s, 0, 7, NOW - 1), "not_found") != 0,
+       "an expiry found no room");
+    responses_tick(s.rs, NOW);
+    settle(&s);
+    is_str(look(&s, 0, 7, NOW - 1), "not_found", "and comes back");
+    store_close(&s);
 }
 
 /* --- what deleting leaves ------------------------------------------------ */
@@ -452,18 +610,23 @@ int main(void)
     test_ids();
     store_open(&s, tmpdir_path("rows.db"), 1000);
     test_rows(&s);
+    test_room(&s);
     test_delete(&s);
     test_chain(&s);
+    test_touch(&s);
     store_close(&s);
     store_open(&s, tmpdir_path("long.db"), 10000);
     test_long_chain(&s);
     store_close(&s);
     store_open(&s, tmpdir_path("expiry.db"), 1000);
     test_expiry(&s);
+    test_steps(&s);
     test_died(&s);
+    test_newer(&s);
     test_locked(&s);
     store_close(&s);
     test_full(tmpdir_path("full.db"));
+    test_again(tmpdir_path("again.db"));
     test_wiped(tmpdir_path("wiped.db"));
     test_threads(tmpdir_path("threads.db"));
     tmpdir_remove();

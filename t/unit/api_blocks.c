@@ -171,6 +171,12 @@ static const struct became {
      "U:hi | A:found | U:"},
     {USER("{\"type\":\"compaction\",\"content\":\"before\"}") "," HI,
      "U:before\n\nhi"},
+    {USER("{\"type\":\"compaction\",\"content\":\"before\"}," TEXT("x")),
+     "U:before\n\nx"},
+    {HI "," USER("{\"type\":\"tool_result\",\"tool_use_id\":\"a\","
+                 "\"content\":[{\"type\":\"tool_reference\","
+                 "\"tool_name\":\"f\"}," TEXT("x") "]}"),
+     "U:hi | T(a):f\n\nx"},
     {ASSISTANT("{\"type\":\"compaction\",\"content\":null}") "," HI,
      "A: | U:hi"},
     /* system messages: the first ones are one */
@@ -255,6 +261,13 @@ static void test_places(void)
     ok(m[0].sent_i == 0 && m[1].sent_i == 2 && m[2].sent_i == 3 &&
            m[3].sent_i == 3, "where they were sent");
     ok(!m[0].parts && !m[3].parts, "texts alone are one text");
+    messages(USER("{\"type\":\"image\",\"source\":{}},{\"type\":"
+                  "\"document\",\"source\":{\"type\":\"text\",\"data\":"
+                  "\"D\"}}") "," ASSISTANT(USE) ","
+             USER("{\"type\":\"image\",\"source\":{}}," TEXT("b")));
+    m = body.chat.messages;
+    ok(m[0].n_parts == 3 && !m[1].parts && m[2].n_parts == 2 &&
+           text_is(m[2].content, "b"), "an image is of its own message alone");
     messages(USER(TEXT("a") ",{\"type\":\"image\",\"source\":{\"type\":\"url\"}},"
                TEXT("b")));
     m = body.chat.messages;
@@ -336,6 +349,15 @@ static const struct refused {
     {USER("{\"type\":\"document\",\"source\":{\"type\":\"content\","
           "\"content\":[" TEXT("a") ",{\"type\":\"document\"}]}}"),
      "messages[0].content[0].source.content[1].type"},
+    {USER("{\"type\":\"document\",\"source\":{\"type\":\"text\","
+          "\"data\":5}}"), "messages[0].content[0].source.data"},
+    {USER("{\"type\":\"document\",\"source\":\"x\"}"),
+     "messages[0].content[0].source"},
+    /* nothing holds what could hold itself */
+    {USER("{\"type\":\"document\",\"source\":{\"type\":\"content\","
+          "\"content\":[{\"type\":\"search_result\",\"title\":\"x\","
+          "\"source\":\"x\",\"content\":[" TEXT("a") "]}]}}"),
+     "messages[0].content[0].source.content[0].type"},
     {USER("{\"type\":\"document\",\"title\":5,\"source\":{}}"),
      "messages[0].content[0].title"},
     {USER("{\"type\":\"document\",\"context\":{},\"source\":{}}"),
@@ -345,6 +367,9 @@ static const struct refused {
     {USER("{\"type\":\"search_result\",\"title\":\"x\"}"),
      "messages[0].content[0].source"},
     {USER("{\"type\":\"search_result\",\"title\":\"x\",\"source\":\"x\"}"),
+     "messages[0].content[0].content"},
+    {USER("{\"type\":\"search_result\",\"title\":\"x\",\"source\":\"x\","
+          "\"content\":\"x\"}"),
      "messages[0].content[0].content"},
     {USER("{\"type\":\"search_result\",\"title\":\"x\",\"source\":\"x\","
           "\"content\":[{\"type\":\"image\"}]}"),
@@ -403,6 +428,8 @@ static const struct refused {
      "messages[1].clear_at"},
     {HI ",{\"role\":\"system\",\"content\":\"s\",\"output_config\":"
      "{\"effort\":\"low\"}}", "messages[1].output_config"},
+    {HI ",{\"role\":\"system\",\"content\":\"s\",\"output_config\":5}",
+     "messages[1].output_config"},
     /* nobody asked, or somebody was answering */
     {"{\"role\":\"system\",\"content\":\"x\"}", "messages"},
     {USER("{\"type\":\"tool_result\",\"tool_use_id\":\"x\"}"), "messages"},

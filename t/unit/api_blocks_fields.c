@@ -55,6 +55,7 @@ static const struct row {
     {"\"max_tokens\":1e30", "max_tokens"},
     {"\"max_tokens\":99999999999", OKAY},
     {"\"stream\":1", "stream"},
+    {"\"stream\":false", OKAY},
     {"\"stream\":true", OKAY},
     {"\"temperature\":1", OKAY},
     {"\"temperature\":1.01", "temperature"},
@@ -106,6 +107,8 @@ static const struct row {
     {"\"tool_choice\":{\"type\":\"any\"},\"tools\":[" F("f") "]", OKAY},
     {"\"tool_choice\":{\"type\":\"tool\"},\"tools\":[" F("f") "]",
      "tool_choice.name"},
+    {"\"tool_choice\":{\"type\":\"tool\",\"name\":\"\"},\"tools\":[" F("f")
+     "]", "tool_choice.name"},
     {"\"tool_choice\":{\"type\":\"tool\",\"name\":5},\"tools\":[" F("f") "]",
      "tool_choice.name"},
     {"\"tool_choice\":{\"type\":\"tool\",\"name\":\"g\"},\"tools\":[" F("f")
@@ -210,6 +213,8 @@ static void test_types(void)
 
 static void test_sampling(void)
 {
+    accepted("\"stream\":false");
+    ok(!body.stream, "no stream");
     accepted("\"model\":\"m\",\"stream\":true,\"temperature\":0.5,"
              "\"top_p\":0.9,\"top_k\":40,\"min_p\":0.1,\"seed\":-7,"
              "\"presence_penalty\":1,\"frequency_penalty\":-1,"
@@ -315,6 +320,8 @@ static void test_thinking(void)
          "thinking.type", false, false, false},
         {"\"thinking\":{\"type\":\"adaptive\"}", THINK_ON, -1, 0, "",
          "thinking.type", false, true, false},
+        {"\"thinking\":{\"type\":\"adaptive\",\"budget_tokens\":2048}",
+         THINK_ON, -1, 0, "", "thinking.type", false, true, false},
         {"\"thinking\":{\"type\":\"adaptive\",\"display\":\"omitted\"}",
          THINK_ON, -1, 0, "", "thinking.type", false, true, true},
         {"\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":2048,"

@@ -22,6 +22,7 @@
               "\"f\",\"arguments\":\"{\\\"a\\\":1}\"}"
 #define O(id) "{\"type\":\"function_call_output\",\"call_id\":\"" id "\"," \
               "\"output\":\"42\"}"
+#define W64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define T(name) "{\"type\":\"function\",\"name\":\"" name "\"}"
 
 static struct arena arena;
@@ -129,6 +130,11 @@ static void turns(void)
     is_said(U ",{\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\""
             ",\"text\":\"I \"},{\"type\":\"refusal\",\"refusal\":\"won't\"}]}",
             "user t:hi | assistant t:I won't");
+    is_said(U ",{\"type\":\"reasoning\",\"content\":[{\"type\":\"text\","
+            "\"text\":\"r\"}]}," A("a"), "user t:hi | assistant r:r t:a");
+    /* an id makes no reference of a message */
+    is_said("{\"id\":\"msg_7\",\"role\":\"user\",\"content\":\"hi\"}",
+            "user t:hi");
 }
 
 static void calls(void)
@@ -222,6 +228,35 @@ static void skips(void)
            !strncmp(body.skipped, "tool_0000, tool_0001", 20),
        "as many as there is room for");
     buf_release(&b);
+}
+
+/* The list that goes into a header, to its last byte. */
+static void skipped_words(void)
+{
+    struct buf b;
+
+    ok(!parse("{\"input\":\"hi\",\"tools\":[{\"type\":\"a.b-c_1\"},"
+              "{\"type\":\"" W64 "\"},{\"type\":\"c,d\"},{\"type\":\""
+              W64 "x\"},{\"type\":\"e\\u0000\"},{\"type\":\"a.b\"}]}"),
+       "words of every kind");
+    is_str(body.skipped, "a.b-c_1, " W64 ", other, a.b",
+           "only plain and short ones are told");
+    for (int first = 1; first <= 11; first++) {
+        const char *last;
+
+        buf_init(&b, 1 << 20);
+        buf_printf(&b, "{\"input\":\"hi\",\"tools\":[{\"type\":\"%.*s\"}",
+                   first, W64);
+        for (int i = 0; i < 1000; i++)
+            buf_printf(&b, ",{\"type\":\"tool_%04d\"}", i);
+        buf_puts(&b, "]}");
+        ok(!parse(b.p), "a first word of %d bytes", first);
+        buf_release(&b);
+        last = strrchr(body.skipped, ' ');
+        ok(strlen(body.skipped) + 11 >= SKIPPED_MAX && last &&
+               strlen(last) == 10 && !strncmp(last, " tool_", 6),
+           "the last one is whole, and there was no room for another");
+    }
 }
 
 /* --- tools ---------------------------------------------------------------- */
@@ -417,6 +452,20 @@ static void fields(void)
            r->think == THINK_OFF, "none is off");
     ok(!parse("{\"input\":\"hi\",\"top_logprobs\":4}") && !body.logprobs &&
            !body.top_logprobs, "alternatives of nothing that is told");
+    ok(!parse("{\"input\":\"hi\",\"top_logprobs\":4,\"include\":["
+              "\"reasoning.encrypted_content\","
+              "\"web_search_call.results\"]}") && body.sealed &&
+           !body.logprobs && !body.top_logprobs,
+       "also where something else is told");
+    ok(!parse("{\"input\":\"hi\",\"stream\":false,\"include\":["
+              "\"message.output_text.logprobs\","
+              "\"reasoning.encrypted_content\","
+              "\"code_interpreter_call.outputs\"]}") && body.sealed &&
+           body.logprobs && !body.stream, "words in any order");
+    ok(!parse("{\"input\":\"hi\",\"include\":["
+              "\"reasoning.encrypted_content\","
+              "\"message.output_text.logprobs\"]}") && body.sealed &&
+           body.logprobs, "and the other way round");
     ok(!parse("{\"input\":\"hi\",\"text\":{\"format\":{\"type\":"
               "\"json_schema\",\"name\":\"n\",\"strict\":true,\"schema\":"
               "{\"type\":\"object\"}}}}") && r->form == FORM_JSON_SCHEMA &&
@@ -541,12 +590,13 @@ static void past(void)
 
 static void resolved(void)
 {
-    ok(!parse("{\"input\":[{\"role\":\"user\",\"content\":\"hi\",\"x\":1},"
+    ok(!parse("{\"input\":[{\"role\":\"user\",\"content\":\"hi\",\"x\":1,"
+              "\"id\":\"msg_8\"},"
               "{\"role\":\"assistant\",\"content\":\"a\",\"phase\":"
               "\"commentary\"}," O("1") "]}"), "short forms");
     is_str(input(),
-           "[{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":"
-           "\"input_text\",\"text\":\"hi\"}]},{\"type\":\"message\",\"role\":"
+           "[{\"type\":\"message\",\"role\":\"user\",\"id\":\"msg_8\",\"content\":"
+           "[{\"type\":\"input_text\",\"text\":\"hi\"}]},{\"type\":\"message\",\"role\":"
            "\"assistant\",\"phase\":\"commentary\",\"content\":[{\"type\":"
            "\"output_text\",\"text\":\"a\"}]}," O("1") "]",
            "are kept in the long one");
@@ -647,6 +697,7 @@ int main(void)
     seals();
     images();
     skips();
+    skipped_words();
     tools();
     spaces();
     more_tools();

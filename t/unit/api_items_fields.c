@@ -5,6 +5,7 @@
  * reference, and our written decisions for what is not served.
  */
 #include "api/body.h"
+#include "base/buf.h"
 #include "t/lib/tap.h"
 
 #define NS(more) "{\"input\":\"hi\",\"tools\":[{\"type\":\"namespace\"," \
@@ -486,6 +487,31 @@ static const struct row {
      "\"}],\"tool_choice\":{\"type\":\"allowed_tools\",\"mode\":\"auto"
      "\"}}",
      "tool_choice"},
+    {"{\"input\":[{\"role\":\"user\",\"content\":[{\"type\":\"refusal\","
+     "\"refusal\":\"no\"}]}]}",
+     "input[0].content[0].type"},
+    {"{\"input\":[{\"role\":\"user\",\"content\":\"hi\"},{\"type\":\"c"
+     "ustom_tool_call\",\"call_id\":\"c\",\"name\":\"f\",\"input\":{}}]}",
+     "input[1].input"},
+    {"{\"input\":\"hi\",\"include\":[\"web_search_call.results\",\"file_s"
+     "earch_call.results\",\"web_search_call.action.sources\",\"message.i"
+     "nput_image.image_url\",\"computer_call_output.output.image_url\",\""
+     "code_interpreter_call.outputs\"]}",
+     OKAY},
+    {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"f\"}"
+     "],\"tool_choice\":{\"type\":\"custom\",\"name\":\"f\"}}",
+     "tool_choice"},
+    {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"f\"}"
+     "],\"tool_choice\":{\"type\":\"allowed_tools\",\"mode\":\"auto\",\"t"
+     "ools\":[{\"type\":\"custom\",\"name\":\"f\"}]}}",
+     "tool_choice"},
+    {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"5\"}"
+     "],\"tool_choice\":{\"type\":\"allowed_tools\",\"mode\":\"auto\",\"t"
+     "ools\":[{\"type\":\"function\",\"name\":5}]}}",
+     "tool_choice"},
+    {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"5\"}"
+     "],\"tool_choice\":{\"type\":\"function\",\"name\":5}}",
+     "tool_choice"},
 };
 
 static struct arena arena;
@@ -516,9 +542,30 @@ static void test_rows(void)
     }
 }
 
+/* Each of the tools is looked for in the list. */
+static void test_allowed(int n, const char *where)
+{
+    struct buf b;
+
+    buf_init(&b, 1 << 16);
+    buf_puts(&b, "{\"input\":\"hi\",\"tools\":[{\"type\":\"function\","
+                 "\"name\":\"f\"}],\"tool_choice\":{\"type\":"
+                 "\"allowed_tools\",\"mode\":\"auto\",\"tools\":[");
+    for (int i = 0; i < n; i++)
+        buf_printf(&b, "%s{\"type\":\"function\",\"name\":\"f\"}",
+                   i ? "," : "");
+    buf_puts(&b, "]}}");
+    is_int(parse(b.p, b.n, NULL), where ? ST_INVALID : ST_OK,
+           "%d allowed tools", n);
+    is_str(err.where, where ? where : "", "as many as there may be tools");
+    buf_release(&b);
+}
+
 int main(void)
 {
     test_rows();
+    test_allowed(128, NULL);
+    test_allowed(129, "tool_choice");
     arena_release(&arena);
     return done();
 }

@@ -271,6 +271,15 @@ static void inside(void)
     over(&a);
     is_list(&a, "f (Hm)", "so is everything at the end");
     close_answer(&a);
+
+    open_answer(&a, CALLS_MAX);
+    call(&a, "f", 0)->whole = false;
+    feed(&a, "", "");
+    feed(&a, "", "x");
+    is_list(&a, "f", "a text waits for the end of the call, too");
+    over(&a);
+    is_list(&a, "f [x]", "or for that of the answer");
+    close_answer(&a);
 }
 
 static void not_pieces(void)

@@ -23,6 +23,7 @@ static void both_ways(void)
         {"foobar", 6, "pen1.Zm9vYmFy"},
         {"a\0b", 3, "pen1.YQBi"},
         {">?", 2, "pen1.Pj8"},
+        {"???~", 4, "pen1.Pz8_fg"},
         {"\xc3\xa9\xf0\x9f\x98\x80", 6, "pen1.w6nwn5iA"},
         {"\xc3\xbf~?>", 5, "pen1.w79-Pz4"},
     };
@@ -45,14 +46,18 @@ static void foreign(void)
 {
     static const char *const rows[] = {
         "", "p", "pen1", "pen2.Zg", "Pen1.Zg", "gAAAAABo",
-        "pen1.Z",       /* one digit is no byte */
+        "pen1.Z",       /* one digit is no byte, */
+        "pen1.A",       /* nor is one whose bits are all 0 */
+        "pen1.Zm9vA",
         "pen1.Zm9vY",
         "pen1.Zg==",    /* padding */
         "pen1.Zh",      /* bits that say nothing */
         "pen1.Zm9=",
         "pen1.Zm 9v",
         "pen1.Zm9\n",
-        "pen1.Pj+/",    /* the other alphabet */
+        "pen1.Pj+/",    /* the other alphabet, */
+        "pen1.Pz8/",    /* and one digit of it */
+        "pen1.Pj4+",
         "pen1.\xc3\xa9",
         "pen1.gA",      /* 80: no UTF-8 */
         "pen1.wK-_",    /* c0 af bf: overlong */
@@ -70,6 +75,8 @@ static void foreign(void)
     }
     ok(seal_open(&back, &arena, (struct text){"pen1.Z\0", 7}) == SEAL_FOREIGN,
        "a NUL is no digit");
+    ok(seal_open(&back, &arena, (struct text){"pen1.Zg", 4}) == SEAL_FOREIGN,
+       "nothing is read behind its end");
 }
 
 static void limits(void)
