@@ -111,6 +111,8 @@ static void name_message(const struct body *b, struct err *e)
     size_t n;
 
     snprintf(before, sizeof(before), "%zu", SENT_BEFORE);
+    if (b->list && !strcmp(e->where, "messages"))
+        snprintf(e->where, sizeof(e->where), "%s", b->list);
     if (!b->list || strncmp(e->where, chat, sizeof(chat) - 1))
         return;
     n = strspn(e->where + sizeof(chat) - 1, "0123456789");
@@ -138,11 +140,11 @@ enum st prompts_chat(struct prompt_ids *p, const struct catalog_model *m,
     p->format = m->format;
     segments_init(&segments, a);
     st = format_render(m->format, &b->chat, &segments, &p->think_open, e);
+    if (!st)
+        st = encode(p, &segments, m->tok, e);
     if (st) {
         name_effort(b, e);
         name_message(b, e);
-    } else {
-        st = encode(p, &segments, m->tok, e);
     }
     if (!st && !p->of[p->n - 1].n)
         st = err_set(e, ST_INVALID, b->list ? b->list : "messages",

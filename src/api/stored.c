@@ -277,7 +277,8 @@ void stored_items(const char *id, const struct json *input, struct buf *out)
     size_t at = 0;
 
     buf_putc(out, '[');
-    for (const struct json *i = input ? input->child : NULL; i; i = i->next) {
+    for (const struct json *i = input ? input->child : NULL; i && !out->failed;
+         i = i->next) {
         if (at)
             buf_putc(out, ',');
         put_item(id, at++, i, out);

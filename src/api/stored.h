@@ -51,13 +51,18 @@ void stored_cancel(struct stored_runs *rs, const char *id, int64_t key_id);
 /* It was deleted: what runs on is nobody's any more. */
 void stored_forget(struct stored_runs *rs, const char *id, int64_t key_id);
 
+struct stored_list { /* items by their place */
+    const struct json **p;
+    size_t n;
+};
+
 /* What one request goes on from; lives as long as its body is parsed. */
 struct stored_past {
     struct body_past past;
     struct exchange *x;
-    size_t bytes;      /* loaded so far */
+    size_t bytes;      /* loaded so far, and named */
     char name[40];     /* the response of the last item, and what it holds */
-    const struct json *input, *output;
+    struct stored_list input, output;
 };
 
 /* NULL: this server keeps nothing now. */

@@ -90,7 +90,8 @@ static enum st load(struct exchange *x, const char *id, struct arena *a,
 }
 
 /* All that one request may load is bounded like a body, and in the accounts
- * before it is parsed. */
+ * before it is parsed; so is an item each time that it is named, for each time
+ * it is read and stored anew. */
 static enum st make_room(struct stored_past *p, size_t bytes, struct err *e)
 {
     size_t most = (size_t)p->x->api->c.body_max;
@@ -183,16 +184,55 @@ static enum st chain(void *arg, struct arena *a, struct text id,
 
 /* --- one item ------------------------------------------------------------ */
 
-static const struct json *find(const struct json *list, struct text id)
+static enum st places(struct stored_list *out, struct arena *a,
+                      const struct json *list, struct err *e)
 {
-    const struct json *i = list ? list->child : NULL, *own;
+    size_t n = list ? list->n : 0;
 
-    for (; i; i = i->next) {
-        own = json_get(i, "id");
-        if (own && own->type == JSON_STR && text_same(own->str, id))
-            return i;
+    *out = (struct stored_list){.p = arena_array(a, n + 1, sizeof(*out->p))};
+    if (!out->p)
+        return no_arena(e);
+    for (const struct json *i = n ? list->child : NULL; i; i = i->next)
+        out->p[out->n++] = i;
+    return ST_OK;
+}
+
+static int digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Behind the digits of its response an id of ours has an item's place, of the
+ * input behind an i: nobody else's begins so, and nobody has to search. */
+static const struct json *find(const struct stored_past *p, struct text id)
+{
+    const char *s = (const char *)memchr(id.s, '_', id.n) + 1 + HEX;
+    const char *end = id.s + id.n;
+    const struct stored_list *list = *s == 'i' ? &p->input : &p->output;
+    const struct json *own;
+    size_t at = 0;
+
+    for (s += *s == 'i'; s < end; s++) {
+        if (digit(*s) < 0 || at > list->n)
+            return NULL;
+        at = 16 * at + (size_t)digit(*s);
     }
-    return NULL;
+    own = at < list->n ? json_get(list->p[at], "id") : NULL;
+    return own && own->type == JSON_STR && text_same(own->str, id)
+               ? list->p[at]
+               : NULL;
+}
+
+/* About what it takes as JSON. */
+static size_t bytes_of(const struct json *v)
+{
+    size_t n = v->key.n + v->str.n + 8;
+
+    for (const struct json *c = v->child; c; c = c->next)
+        n += bytes_of(c); /* JSON_DEPTH_MAX */
+    return n;
 }
 
 /* msg_ and 24 digits and what tells the item: the digits are its response's. */
@@ -211,6 +251,7 @@ static enum st load_one(struct stored_past *p, const char *name,
                         struct arena *a, struct err *e)
 {
     struct exchange *x = p->x;
+    const struct json *input, *output;
     size_t bytes;
     enum st st;
 
@@ -224,7 +265,11 @@ static enum st load_one(struct stored_past *p, const char *name,
     if (!st)
         st = make_room(p, bytes, e);
     if (!st)
-        st = load(x, name, a, &p->input, &p->output, e);
+        st = load(x, name, a, &input, &output, e);
+    if (!st)
+        st = places(&p->input, a, input, e);
+    if (!st)
+        st = places(&p->output, a, output, e);
     if (!st)
         snprintf(p->name, sizeof(p->name), "%s", name);
     return st;
@@ -234,6 +279,7 @@ static enum st item(void *arg, struct arena *a, struct text id,
                     const struct json **out, struct err *e)
 {
     struct stored_past *p = arg;
+    const struct json *found = NULL;
     char name[RESPONSE_ID_LEN + 1];
     enum st st;
 
@@ -241,15 +287,16 @@ static enum st item(void *arg, struct arena *a, struct text id,
     if (!response_of(id, name))
         return err_set(e, ST_NOT_FOUND, "", "there is no such item");
     st = load_one(p, name, a, e);
+    if (!st) {
+        found = find(p, id);
+        st = found ? make_room(p, bytes_of(found), e)
+                   : err_set(e, ST_NOT_FOUND, "", "there is no such item");
+    }
     if ((st == ST_LIMIT || st == ST_INVALID) && e && !e->where[0])
         snprintf(e->where, sizeof(e->where), "input");
-    if (st)
-        return st;
-    *out = find(p->output, id);
-    if (!*out)
-        *out = find(p->input, id);
-    return *out ? ST_OK
-                : err_set(e, ST_NOT_FOUND, "", "there is no such item");
+    if (!st)
+        *out = found;
+    return st;
 }
 
 const struct body_past *stored_past(struct stored_past *p, struct exchange *x)

@@ -28,6 +28,12 @@ static void keep_small(struct api_config *c)
     c->body_max = 600;
 }
 
+static void keep_some(struct api_config *c)
+{
+    c->responses_keep = 30;
+    c->body_max = 1 << 16;
+}
+
 static void make_key(struct apit *t, const char *name,
                      char key[KEY_TEXT_MAX])
 {
@@ -371,6 +377,60 @@ static void test_too_long(struct apit *t)
     call_release(&c);
 }
 
+/* n references to an item of a thousand bytes that no prompt shows; the status,
+ * and the field that an error names. */
+static int64_t name_item(struct apit *t, const char *item, size_t n,
+                         char field[64])
+{
+    struct arena a;
+    struct buf b;
+    struct call c;
+    const struct json *param;
+    int64_t status;
+
+    buf_init(&b, 1 << 20);
+    buf_puts(&b, "{\"input\":[");
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&b, "{\"type\":\"item_reference\",\"id\":\"%s\"},", item);
+    buf_puts(&b, "{\"role\":\"user\",\"content\":\"Hi\"}]}");
+    call_do(&c, t, R, b.p);
+    buf_release(&b);
+    status = call_status(&c);
+    param = json_at(call_json(&c, &a), "error.param");
+    snprintf(field, 64, "%.*s", param ? (int)param->str.n : 0,
+             param && param->str.s ? param->str.s : "");
+    arena_release(&a);
+    call_release(&c);
+    return status;
+}
+
+/* A reference is small, what it stands for is not: each one counts. And its
+ * place is told by the id, exactly. */
+static void test_references(struct apit *t)
+{
+    static const char *const wrong[] = {"i01", "i1", "i", "0", "g", "i0x",
+                                        "ffffffffffffffffffff"};
+    char id[64], item[128], field[64];
+    struct buf b;
+
+    buf_init(&b, 1 << 16);
+    buf_puts(&b, "{\"input\":[{\"type\":\"web_search_call\",\"x\":\"");
+    for (size_t i = 0; i < 1000; i++)
+        buf_putc(&b, 'x');
+    buf_puts(&b, "\"},{\"role\":\"user\",\"content\":\"Hi\"}]}");
+    create(t, b.p, NULL, id);
+    buf_release(&b);
+    snprintf(item, sizeof(item), "item_%si0", id + 5);
+    is_int(name_item(t, item, 20, field), 200, "twenty thousand bytes");
+    is_int(name_item(t, item, 80, field), 400, "over the cap of bodies");
+    is_str(field, "input", "names it");
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        snprintf(item, sizeof(item), "item_%s%s", id + 5, wrong[i]);
+        is_int(name_item(t, item, 1, field), 400, "none: %s", wrong[i]);
+        is_str(field, "input[0].id", "names it");
+    }
+}
+
 /* --- while it runs ------------------------------------------------------- */
 
 static const char *const streamed =
@@ -664,6 +724,7 @@ int main(void)
     apit_with(&gen, keep, test_items);
     apit_with(&gen, keep, test_chain);
     apit_with(&gen, keep_small, test_too_long);
+    apit_with(&gen, keep_some, test_references);
     apit_with(&gen, keep, test_locked);
     apit_with(&gen, keep, test_busy);
     ok(!memory_init(&memory, 0, 64 << 20, 0, NULL), "a limit");
