@@ -434,6 +434,8 @@ t_unit_api_emit_messages_LDADD = $(APIT_LDADD)
 # stored responses
 unit_tests += t/unit/api_stored
 t_unit_api_stored_LDADD = $(APIT_LDADD)
+unit_tests += t/unit/api_stored_past
+t_unit_api_stored_past_LDADD = $(APIT_LDADD)
 # api: the body of /v1/messages
 unit_tests += t/unit/api_blocks t/unit/api_blocks_fields
 t_unit_api_blocks_LDADD = $(P_LIBS) $(P_LDLIBS)

@@ -289,6 +289,11 @@ static void test_touch(struct store *s)
            "nobody keeps what is not their own");
     ok(!strcmp(look(s, 121, 7, NOW + DAY * 3 / 2), "not_found"),
        "no key that of another");
+    turn(s, 130, 0, NOW);
+    turn(s, 131, 130, NOW + 1000);
+    settle(s);
+    ok(strcmp(look(s, 130, 7, NOW + DAY + 3600999), "not_found") != 0,
+       "an hour more, so that not each turn writes it");
     ok(!begin(s, 123, 0, 7, NOW, "[]", "{}"), "one that lives a day");
     ok(!begin(s, 124, 123, 7, NOW - DAY / 2, "[]", "{}"), "a shorter one");
     settle(s);
