@@ -66,7 +66,7 @@ for my $type (sort keys %items) {
 is answer({ input => [ $hi, { type => 'banana' } ] }), '400 input[1].type',
     'another is not';
 
-my $served = qr/\A(?:function|namespace)\z/;
+my $served = qr/\A(?:function|namespace|custom)\z/;
 my %tools = map { $_ => 1 } map { types_of($_) } union('Tool');
 cmp_ok scalar keys %tools, '>', 12, 'types of tools';
 for my $type (sort keys %tools) {

@@ -44,11 +44,15 @@ my %needs = (
     'response.reasoning_text.done' => sub { length $_->{text} },
     'response.function_call_arguments.delta' => sub { length $_->{delta} },
     'response.function_call_arguments.done' => sub { $_->{arguments} },
+    'response.custom_tool_call_input.delta' => sub { length $_->{delta} },
+    'response.custom_tool_call_input.done' => sub { length $_->{input} },
     'response.completed' => sub { usage_fault($_->{response}) eq '' },
 );
 
 sub item_fault {
     my ($i) = @_;
+    return join '', grep { !length($i->{$_} // '') } qw(name input call_id)
+        if $i->{type} eq 'custom_tool_call';
     return 'status' if ($i->{status} // '') ne 'completed';
     return join '', grep { !length($i->{$_} // '') } qw(name arguments call_id)
         if $i->{type} eq 'function_call';
@@ -114,7 +118,7 @@ is_deeply [ calls_of($first) ],
     [ [ exec_command => { cmd => 'ls -l', timeout_ms => 500 } ] ],
     'the call, with the types of its schema';
 is_deeply [ map { $_->{name} } @{ $first->{tools} } ],
-    [qw(exec_command helpers)],
+    [qw(exec_command edit_files helpers)],
     'the tools that were served';
 ok !$first->{store}, 'not stored';
 cmp_ok $first->{usage}{input_tokens}, '>', 5_000, 'the prompt was read';
@@ -159,8 +163,8 @@ is_deeply [ map { my %i = %$_; delete @i{qw(id call_id)}; \%i }
     \%i } @{ $first->{output} } ], 'a whole answer says the same';
 is_deeply $whole->{skipped_tools}, $skipped, 'and reports the same';
 
-$r = send_it($h, $key, codex(more => { tool_choice => { type => 'custom',
-    name => 'edit_files' } }));
+$r = send_it($h, $key, codex(more => { tool_choice => { type => 'mcp',
+    server_label => 'edit_files' } }));
 is "$r->{status} $r->{json}{error}{param}", '400 tool_choice',
     'a choice of what is skipped is refused';
 $r = send_it($h, 'pk-wrong', codex());
@@ -187,6 +191,36 @@ my %joined = (%$one, name => 'helpers__start_helper');
 delete $joined{namespace};
 is stream_ok(send_it($h, $key, codex(answer => { output => [\%joined] },
     more => { reasoning => { effort => 'none' } })), 'joined')
+    ->{usage}{input_tokens}, $second->{usage}{input_tokens},
+    'the prompt repeats what the model wrote';
+is $d->stop, 0, 'ends well';
+
+# --- a tool that takes a text ------------------------------------------------
+my $patch = "begin\n+ \"a\\tb\"\n- \x{6f22}\nend";
+my $bytes = $patch;
+utf8::encode($bytes);
+$d = Pen::Daemon->scripted(args => { context => 65_536 },
+    env => { PENSTOCK_SCRIPT => "<tool_call>\n<function=edit_files>\n"
+        . "<parameter=input>\n$bytes\n</parameter>\n</function>\n"
+        . "</tool_call>", PENSTOCK_SCRIPT_MARKUP => 1,
+        PENSTOCK_GAP_US => 2_000 });
+($n, $h, $key) = site($d);
+my %quick = (more => { reasoning => { effort => 'none' } });
+$first = stream_ok($r = send_it($h, $key, codex(%quick)), 'a patch');
+($one) = @{ $first->{output} };
+is_deeply [ @$one{qw(type name input)} ],
+    [ 'custom_tool_call', 'edit_files', $patch ], 'its text, as it was written';
+like $one->{id}, qr/\Actc_[0-9a-f]{26}\z/, 'its id';
+is join('', map { $_->[1]{delta} } grep {
+    $_->[0] eq 'response.custom_tool_call_input.delta' }
+    @{ sse($r->{body})->{events} }), $patch, 'the deltas are its text';
+$second = stream_ok(send_it($h, $key, codex(%quick, answer => $first)),
+    'and its turn');
+%joined = (type => 'function_call', call_id => $one->{call_id},
+    name => $one->{name}, arguments => JSON::PP->new->encode({
+        input => $patch }));
+is stream_ok(send_it($h, $key, codex(%quick,
+    answer => { output => [\%joined] })), 'as a function')
     ->{usage}{input_tokens}, $second->{usage}{input_tokens},
     'the prompt repeats what the model wrote';
 is $d->stop, 0, 'ends well';

@@ -53,7 +53,7 @@ my %responses = (
         { type => 'function_call_output', call_id => 'call_2', output => [
             { type => 'input_text', text => 'sun' } ] },
         { type => 'custom_tool_call', id => 'ctc_1', call_id => 'call_3',
-            name => 'look', input => 'a patch' },
+            name => 'look', namespace => 'nn', input => 'a patch' },
         { type => 'custom_tool_call_output', call_id => 'call_3',
             output => 'applied' },
         { type => 'web_search_call', id => 'ws_1', status => 'completed',
@@ -65,7 +65,11 @@ my %responses = (
         { type => 'function', name => 'look', description => 'looks',
             parameters => $schema },
         { type => 'custom', name => 'cc', description => 'ee',
-            format => { type => 'text' } },
+            format => { type => 'grammar', syntax => 'lark',
+                definition => 'dd' } },
+        { type => 'namespace', name => 'nn', description => 'nd', tools => [
+            { type => 'function', name => 'nf', description => 'na' },
+            { type => 'custom', name => 'nc' } ] },
         { type => 'web_search', filters => { allowed_domains => ['xx'] } },
     ],
     metadata => { kk => 'vv' }, client_metadata => { k => 'v' },

@@ -246,6 +246,8 @@ t_unit_api_figures_LDADD = $(APIT_LDADD)
 unit_tests += t/unit/api_emit_responses
 t_unit_api_emit_responses_LDADD = $(APIT_LDADD)
 # api: an answer in the order of the model
+unit_tests += t/unit/api_callinput
+t_unit_api_callinput_LDADD = $(P_LIBS) $(P_LDLIBS)
 unit_tests += t/unit/api_pieces t/unit/api_ordered
 t_unit_api_ordered_LDADD = $(APIT_LDADD)
 t_unit_api_pieces_LDADD = $(P_LIBS) $(P_LDLIBS)

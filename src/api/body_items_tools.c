@@ -150,7 +150,8 @@ static struct text glue(struct body_parse *p, const struct text *list,
 
 /* `item` as a function with this description and these parameters. */
 static enum st rewrite(struct body_parse *p, const struct json **item,
-                       struct text description, const struct json *params)
+                       struct text description, const struct json *params,
+                       const struct json *strict)
 {
     struct body_tree f;
 
@@ -159,7 +160,7 @@ static enum st rewrite(struct body_parse *p, const struct json **item,
     if (description.n)
         body_put_text(p, &f, "description", description);
     body_put(p, &f, "parameters", params);
-    body_put(p, &f, "strict", body_get(*item, "strict"));
+    body_put(p, &f, "strict", strict);
     if (f.failed || !description.s)
         return body_full(p->e);
     *item = f.v;
@@ -190,8 +191,65 @@ static enum st take_function(struct body_parse *p, const struct json *item,
     if (about.n && (!own || own->type == JSON_STR))
         st = rewrite(p, &item,
                      with_about(p, l->space, about, own ? own->str : no_text),
-                     body_get(item, "parameters"));
+                     body_get(item, "parameters"), body_get(item, "strict"));
     return st ? st : body_function(p, item, i, l);
+}
+
+/* What a custom tool takes. A grammar is told, and binds nobody. */
+static enum st take_format(struct body_parse *p, const struct json *item,
+                           size_t i, const struct function_list *l,
+                           struct text *about)
+{
+    const struct json *format = body_get(item, "format");
+    const struct json *syntax = body_get(format, "syntax");
+    const struct json *rules = body_get(format, "definition");
+    struct text list[] = {
+        *about, {"\n\n", 2}, {"Its input follows this grammar (", 32},
+        no_text, {"):\n", 3}, no_text,
+    };
+    size_t skip = about->n ? 0 : 2;
+
+    if (!format || json_is(body_get(format, "type"), "text"))
+        return ST_OK;
+    if (!json_is(body_get(format, "type"), "grammar"))
+        return bad_tool(p, l, i, ".format.type",
+                        "accepted are text and grammar");
+    if (!json_is(syntax, "lark") && !json_is(syntax, "regex"))
+        return bad_tool(p, l, i, ".format.syntax",
+                        "accepted are lark and regex");
+    if (!rules || rules->type != JSON_STR)
+        return bad_tool(p, l, i, ".format.definition", "must be a string");
+    list[3] = syntax->str;
+    list[5] = rules->str;
+    *about = glue(p, list + skip, 6 - skip);
+    return about->s ? ST_OK : body_full(p->e);
+}
+
+/* {"type":"custom"}: a function with one string. */
+static enum st take_custom(struct body_parse *p, const struct json *item,
+                           size_t i, const struct function_list *l,
+                           struct text about)
+{
+    static const char schema[] =
+        "{\"type\":\"object\",\"properties\":{\"input\":{\"type\":\"string\"}},"
+        "\"required\":[\"input\"],\"additionalProperties\":false}";
+    const struct json *own = body_get(item, "description"), *params;
+    struct function_list custom = *l;
+    struct text text;
+    enum st st;
+
+    if (own && own->type != JSON_STR)
+        return bad_tool(p, l, i, ".description", "must be a string");
+    text = with_about(p, l->space, about, own ? own->str : no_text);
+    if (!text.s)
+        return body_full(p->e);
+    st = take_format(p, item, i, l, &text);
+    if (!st)
+        st = json_parse(&params, p->a, schema, sizeof(schema) - 1, p->e);
+    if (!st)
+        st = rewrite(p, &item, text, params, NULL);
+    custom.custom = true;
+    return st ? st : body_function(p, item, i, &custom);
 }
 
 static enum st take_tool(struct body_parse *p, const struct json *item,
@@ -242,6 +300,8 @@ static enum st take_tool(struct body_parse *p, const struct json *item,
         return bad_tool(p, l, i, "", "must be an object");
     if (json_is(type, "function"))
         return take_function(p, item, i, l, about);
+    if (json_is(type, "custom"))
+        return take_custom(p, item, i, l, about);
     if (json_is(type, "namespace") && !l->space.n)
         return take_space(p, item, i, l);
     if (!type || type->type != JSON_STR)

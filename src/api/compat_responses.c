@@ -63,12 +63,12 @@ static const struct compat_field fields[] = {
      NULL},
     {"top_logprobs", FOR(H), INT(0, 20),
      "0; they are told with include message.output_text.logprobs"},
-    {"tools", FOR(H), OWN("a list with at most 128 functions, 256 KiB in all, "
-                          "those of namespaces too; tools of other types are "
-                          "skipped"), NULL},
+    {"tools", FOR(H), OWN("a list with at most 128 functions and custom tools, "
+                          "256 KiB in all, those of namespaces too; other "
+                          "types are skipped"), NULL},
     {"tool_choice", FOR(H),
-     OWN("none, auto, required, {\"type\":\"function\",\"name\":...} or an "
-         "object of type allowed_tools"), "auto"},
+     OWN("none, auto, required, {\"type\":\"function\",\"name\":...}, the same "
+         "of type custom, or an object of type allowed_tools"), "auto"},
     {"parallel_tool_calls", FOR(H), IS(TYPE_BOOL), "true"},
     {"metadata", FOR(H), OWN("an object of at most 16 strings"), NULL},
     {"truncation", FOR(H), WORD(cuts), "disabled; nothing is ever cut"},

@@ -53,6 +53,27 @@ static struct text text_of(const struct choice *c, const struct piece *p)
                                            call->args.n)};
 }
 
+/* What its caller calls the tool of a call; NULL: as the model does. */
+static const struct tool_name *name_of(const struct run *r,
+                                       const struct choice *c,
+                                       const struct piece *p)
+{
+    if (p->kind != PIECE_CALL)
+        return NULL;
+    return tool_names_find(&r->names, call_of(c, p)->name);
+}
+
+/* What it is on the wire: its kind, or a call of a custom tool. */
+#define PIECE_CUSTOM (PIECE_CALL + 1)
+
+static int kind_of(const struct run *r, const struct choice *c,
+                   const struct piece *p)
+{
+    const struct tool_name *name = name_of(r, c, p);
+
+    return name && name->custom ? PIECE_CUSTOM : (int)p->kind;
+}
+
 /* Is it an item? A stream tells of every piece and takes nothing back. */
 static bool is_item(const struct run *r, const struct choice *c,
                     const struct piece *p)
@@ -74,12 +95,13 @@ static enum item_state end_state(const struct choice *c,
 /* --- items --------------------------------------------------------------- */
 
 static void put_id(struct jw *w, const char *key, const struct run *r,
-                   enum piece_kind kind, int32_t index)
+                   int kind, int32_t index)
 {
     static const char *const prefixes[] = {
         [PIECE_REASONING] = "rs_",
         [PIECE_TEXT] = "msg_",
         [PIECE_CALL] = "fc_",
+        [PIECE_CUSTOM] = "ctc_",
     };
     const char *hex = strchr(r->row.request_id, '_');
     char id[ITEM_ID_MAX];
@@ -156,28 +178,41 @@ static void put_content(struct jw *w, const struct choice *c,
     jw_arr_end(w);
 }
 
-/* As its caller calls the tool. */
-static void put_name(struct jw *w, const struct tool_call *call,
-                     const struct tool_name *name)
+/* What the arguments of a custom tool's call say. */
+static void put_input(struct jw *w, const struct choice *c,
+                      const struct piece *p)
 {
-    if (!name) {
-        jw_kstr(w, "name", call->name);
-        return;
-    }
-    put_text(w, "name", name->own);
-    if (name->space.n)
-        put_text(w, "namespace", name->space);
+    struct call_input all = {0};
+    struct buf input;
+
+    buf_init(&input, BUF_ANSWER);
+    call_input_read(&all, text_of(c, p), true, &input);
+    if (input.failed)
+        jw_fail(w);
+    put_text(w, "input", buf_text(&input));
+    buf_release(&input);
 }
 
 static void put_call(struct jw *w, const struct run *r, const struct choice *c,
                      const struct piece *p, enum item_state state)
 {
     const struct tool_call *call = call_of(c, p);
+    const struct tool_name *name = name_of(r, c, p);
+    const struct text none = {"", 0};
 
-    put_text(w, "arguments",
-             state == ITEM_BEGUN ? (struct text){"", 0} : text_of(c, p));
+    if (!name || !name->custom)
+        put_text(w, "arguments", state == ITEM_BEGUN ? none : text_of(c, p));
+    else if (state == ITEM_BEGUN)
+        put_text(w, "input", none);
+    else
+        put_input(w, c, p);
     jw_kstr(w, "call_id", call->id);
-    put_name(w, call, tool_names_find(&r->names, call->name));
+    if (!name)
+        jw_kstr(w, "name", call->name);
+    else
+        put_text(w, "name", name->own);
+    if (name && name->space.n)
+        put_text(w, "namespace", name->space);
 }
 
 /* For clients that bring back nothing else of a reasoning. */
@@ -203,12 +238,15 @@ static void put_item(struct jw *w, const struct run *r, const struct choice *c,
         [PIECE_REASONING] = "reasoning",
         [PIECE_TEXT] = "message",
         [PIECE_CALL] = "function_call",
+        [PIECE_CUSTOM] = "custom_tool_call",
     };
+    int kind = kind_of(r, c, p);
 
     jw_obj(w);
-    put_id(w, "id", r, p->kind, index);
-    jw_kstr(w, "type", types[p->kind]);
-    jw_kstr(w, "status", state_words[state]);
+    put_id(w, "id", r, kind, index);
+    jw_kstr(w, "type", types[kind]);
+    if (kind != PIECE_CUSTOM) /* its type has none */
+        jw_kstr(w, "status", state_words[state]);
     switch (p->kind) {
     case PIECE_REASONING:
         put_empty(w, "summary");
@@ -423,7 +461,7 @@ static struct jw *item_event(struct run *r, const struct choice *c,
 {
     struct jw *w = open_event(r, type, out);
 
-    put_id(w, "item_id", r, p->kind, c->told.index);
+    put_id(w, "item_id", r, kind_of(r, c, p), c->told.index);
     jw_kint(w, "output_index", c->told.index);
     if (p->kind != PIECE_CALL)
         jw_kint(w, "content_index", 0);
@@ -473,20 +511,44 @@ static struct text fresh(const struct choice *c, const struct piece *p)
     return (struct text){text.s + c->told.bytes, text.n - c->told.bytes};
 }
 
-static void tell_delta(struct run *r, struct choice *c, const struct piece *p,
-                       struct buf *out)
+static const char *const delta_types[] = {
+    [PIECE_REASONING] = "response.reasoning_text.delta",
+    [PIECE_TEXT] = "response.output_text.delta",
+    [PIECE_CALL] = "response.function_call_arguments.delta",
+    [PIECE_CUSTOM] = "response.custom_tool_call_input.delta",
+};
+
+static void tell_input(struct run *r, struct choice *c, const struct piece *p,
+                       bool over, struct buf *out)
 {
-    static const char *const types[] = {
-        [PIECE_REASONING] = "response.reasoning_text.delta",
-        [PIECE_TEXT] = "response.output_text.delta",
-        [PIECE_CALL] = "response.function_call_arguments.delta",
-    };
+    struct buf input;
+    struct jw *w;
+
+    buf_init(&input, BUF_ANSWER);
+    call_input_read(&c->told.input, text_of(c, p), over, &input);
+    if (input.n) {
+        w = item_event(r, c, p, delta_types[PIECE_CUSTOM], out);
+        put_text(w, "delta", buf_text(&input));
+        close_event(w, out);
+    }
+    out->failed = out->failed || input.failed;
+    buf_release(&input);
+}
+
+/* `over`: p does not grow any more. */
+static void tell_delta(struct run *r, struct choice *c, const struct piece *p,
+                       bool over, struct buf *out)
+{
     struct text text = fresh(c, p);
     struct jw *w;
 
+    if (kind_of(r, c, p) == PIECE_CUSTOM) {
+        tell_input(r, c, p, over, out);
+        return;
+    }
     if (!text.n)
         return;
-    w = item_event(r, c, p, types[p->kind], out);
+    w = item_event(r, c, p, delta_types[p->kind], out);
     put_text(w, "delta", text);
     if (p->kind == PIECE_TEXT)
         c->told.probs += put_probs(w, c, p, LOGPROBS_BRIEF, c->told.probs);
@@ -502,11 +564,16 @@ static void text_itself(struct run *r, const struct choice *c,
         [PIECE_REASONING] = "response.reasoning_text.done",
         [PIECE_TEXT] = "response.output_text.done",
         [PIECE_CALL] = "response.function_call_arguments.done",
+        [PIECE_CUSTOM] = "response.custom_tool_call_input.done",
     };
-    struct jw *w = item_event(r, c, p, types[p->kind], out);
+    int kind = kind_of(r, c, p);
+    struct jw *w = item_event(r, c, p, types[kind], out);
 
-    put_text(w, p->kind == PIECE_CALL ? "arguments" : "text", text_of(c, p));
-    if (p->kind == PIECE_TEXT)
+    if (kind == PIECE_CUSTOM)
+        put_input(w, c, p);
+    else
+        put_text(w, kind == PIECE_CALL ? "arguments" : "text", text_of(c, p));
+    if (kind == PIECE_TEXT)
         put_probs(w, c, p, LOGPROBS_BRIEF, 0);
     close_event(w, out);
 }
@@ -527,6 +594,7 @@ static void end_item(struct run *r, struct choice *c, const struct piece *p,
     item_itself(r, c, p, state, out);
     c->told.open = false;
     c->told.bytes = c->told.probs = 0;
+    c->told.input = (struct call_input){0};
     c->told.index++;
 }
 
@@ -546,14 +614,30 @@ static void tell(struct run *r, struct choice *c, const char *status,
     for (; t->piece < c->pieces.n; t->piece++) {
         const struct piece *p = &c->pieces.p[t->piece];
 
+        bool over = status || is_complete(c, p);
+
         if (!t->open)
             begin_item(r, c, p, out);
-        tell_delta(r, c, p, out);
-        if (!status && !is_complete(c, p))
+        tell_delta(r, c, p, over, out);
+        if (!over)
             return;
         end_item(r, c, p, end_state(c, p, status ? status : "completed"),
                  out);
     }
+}
+
+/* Of a call that goes on; its reader stays where it is. */
+static bool has_input(const struct choice *c, const struct piece *p)
+{
+    struct call_input now = c->told.input;
+    struct buf input;
+    bool some;
+
+    buf_init(&input, BUF_ANSWER);
+    call_input_read(&now, text_of(c, p), false, &input);
+    some = input.n > 0 || input.failed;
+    buf_release(&input);
+    return some;
 }
 
 static bool has_news(const struct run *r, size_t i)
@@ -564,7 +648,10 @@ static bool has_news(const struct run *r, size_t i)
     if (c->told.piece == c->pieces.n)
         return false;
     p = &c->pieces.p[c->told.piece];
-    return !c->told.open || is_complete(c, p) || fresh(c, p).n;
+    if (!c->told.open || is_complete(c, p))
+        return true;
+    return kind_of(r, c, p) == PIECE_CUSTOM ? has_input(c, p)
+                                            : fresh(c, p).n > 0;
 }
 
 static void begin(struct run *r, struct buf *out)

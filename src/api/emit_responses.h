@@ -3,7 +3,7 @@
  * itself or inside the events of a stream (internal to api).
  *
  * Ids: the response is the request, "resp_" and 24 hex digits; its items are
- * rs_, msg_ and fc_ with the same digits and two more for their place in
+ * rs_, msg_, fc_ and ctc_ with the same digits and two more for their place in
  * `output`. Pieces are items, one each, in the model's order. The judge of
  * every member: resources/responses/responses.d.ts of the npm package openai.
  */

@@ -53,6 +53,7 @@ libp_api_a_SOURCES = \
 	src/api/metrics_page.c src/api/cache_stats.c src/api/cache_stats.h \
 	src/api/stored.c src/api/stored.h src/api/stored_past.c \
 	src/api/toolnames.c src/api/toolnames.h \
+	src/api/callinput.c src/api/callinput.h \
 	src/api/responses_get.c \
 	src/api/sse.c src/api/sse.h src/api/info.c
 P_LIBS += libp_api.a

@@ -18,6 +18,7 @@
 #ifndef API_PIECES_H
 #define API_PIECES_H
 
+#include "api/callinput.h"
 #include "base/buf.h"
 #include "chat/calls.h"
 
@@ -44,6 +45,7 @@ struct told {
     size_t piece;    /* those before it are closed on the wire */
     bool open;       /* this one was begun */
     size_t bytes;    /* of this one's text or arguments */
+    struct call_input input; /* instead of them: of a custom tool's */
     size_t probs;    /* of this one's log-probabilities */
     int32_t index;   /* on the wire: pieces begun before this one */
 };

@@ -101,7 +101,8 @@ static void put_space(struct echo *c, const struct json *space)
     jw_key(c->w, "tools");
     jw_arr(c->w);
     for (const struct json *t = tools ? tools->child : NULL; t; t = t->next)
-        if (json_is(json_get(t, "type"), "function"))
+        if (json_is(json_get(t, "type"), "function") ||
+            json_is(json_get(t, "type"), "custom"))
             put(c, t);
     jw_arr_end(c->w);
     jw_obj_end(c->w);
@@ -121,6 +122,8 @@ static void echo_tools(struct echo *c)
             put_function(c, t);
         else if (json_is(type, "namespace"))
             put_space(c, t);
+        else if (json_is(type, "custom"))
+            put(c, t);
     }
     jw_arr_end(c->w);
 }

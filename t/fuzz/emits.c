@@ -8,7 +8,8 @@
  *           4 no tools, 5 one call, 6 cut by a limit
  *   byte 1  how many stop strings
  *   byte 2  when somebody looks: after every so many ids, 0 never
- *   byte 3  bit 0: it fails at the end, 1: its time runs out
+ *   byte 3  bit 0: it fails at the end, 1: its time runs out, 2: items call
+ *           f a custom tool
  */
 #include "api/figures.h"
 #include "api/run.h"
@@ -40,7 +41,8 @@ static const char *const words[] = {
     "<|tool_calls_section_begin|>", "functions.f:0",
     "<|tool_call_argument_begin|>", "<|tool_call_end|>",
     "<|tool_calls_section_end|>", "\xe6\xbc", "\xa2", "\xf0\x9f", "\x98\x80",
-    "\xff",
+    "\xff", "<parameter=input>", "\"arguments\": {\"input\": \"",
+    "\\ud83d", "\\ude00", "\\n",
 };
 #define WORDS (sizeof(words) / sizeof(words[0]))
 
@@ -61,6 +63,7 @@ static void open_all(void)
 {
     static const char list[] =
         "{\"type\":\"object\",\"properties\":{\"s\":{\"type\":\"string\"},"
+        "\"input\":{\"type\":\"string\"},"
         "\"n\":{\"type\":\"number\"}}}";
     static struct arena a;
     struct chat_tool tool[2] = {{.name = {"f", 1}}, {.name = {"g", 1}}};
@@ -103,6 +106,7 @@ struct answer {
 static void open_answer(struct answer *a, const uint8_t *data, bool stream)
 {
     static char id[] = "toy";
+    static struct tool_name custom = {{"f", 1}, {"own", 3}, {"", 0}, true};
     static const int32_t prompt = 1;
     const struct format *format = formats[(data[0] >> 1) % 4u];
     struct reply_config c = {
@@ -121,6 +125,8 @@ static void open_answer(struct answer *a, const uint8_t *data, bool stream)
         .n_choices = 1, .prompt_tokens = 7, .phase = RUN_GENERATING,
         .stops = (struct text *)stops, .n_stops = c.n_stops,
     };
+    if (data[3] & 4)
+        a->run.names = (struct tool_names){.p = &custom, .n = 1};
     snprintf(a->run.row.request_id, sizeof(a->run.row.request_id), "%s",
              "resp_0123456789abcdef01234567");
     snprintf(a->run.row.model, sizeof(a->run.row.model), "toy");

@@ -139,20 +139,51 @@ for (const [tool_choice, names] of [["required", ["get_weather", "set_timer"]],
   is(said(forced), "", `${name}: without text`);
 }
 
+// --- tools of a namespace, and those that take a text -----------------------
+const minutes = { type: "function", name: "set_timer", parameters: {
+  type: "object", properties: { minutes: { type: "integer" } },
+  required: ["minutes"] } };
+const note = { type: "custom", name: "note", description: "Write a note",
+  format: { type: "grammar", syntax: "lark", definition: "start: /.+/" } };
+const kitchen = { type: "namespace", name: "kitchen", description: "At home.",
+  tools: [minutes, note] };
+const eighteen = { role: "user", content: "Set a timer for 18 minutes." };
+for (const [name, its, tool_choice, want] of [
+  ["a namespace", [kitchen, weather], { type: "function",
+    name: "kitchen__set_timer" }, ["function_call", "set_timer", "kitchen"]],
+  ["a custom tool", [note, weather], { type: "custom", name: "note" },
+    ["custom_tool_call", "note", undefined]],
+  ["a custom tool of a namespace", [kitchen], { type: "custom",
+    name: "kitchen__note" }, ["custom_tool_call", "note", "kitchen"]]]) {
+  const { response } = await everyWay({ ...quick, tools: its, tool_choice,
+    input: [eighteen], max_output_tokens: 300 }, name);
+  const [call] = response.output;
+  is(response.tools, its, `${name}: comes back`);
+  is("skipped_tools" in response, false, `${name}: nothing is skipped`);
+  is([call.type, call.name, call.namespace], want, `${name}: is called`);
+  const output = { type: `${call.type}_output`, call_id: call.call_id,
+    output: "done" };
+  const input = [eighteen, call, output];
+  const next = await whole({ ...quick, tools: its, input }, `${name}, next`);
+  is([next.status, await count({ tools: its, input, reasoning:
+    quick.reasoning })], ["completed", next.usage.input_tokens],
+  `${name}: its call is taken back`);
+}
+
 // --- tools that nobody can serve here --------------------------------------
-const foreign = [{ type: "web_search" }, weather, { type: "custom",
-  name: "shell" }, { type: "web_search", search_context_size: "low" }];
+const foreign = [{ type: "web_search" }, weather, { type: "mcp",
+  server_label: "shell", server_url: "https://x.example" }, { type: "web_search", search_context_size: "low" }];
 const skip = { ...quick, input: [rain], tools: foreign };
 const some = await whole(skip, "skipped");
-is(some.skipped_tools, ["web_search", "custom"],
+is(some.skipped_tools, ["web_search", "mcp"],
   "skipped_tools lists types once");
-is(wire.last().headers.get("x-skipped-tools"), "web_search, custom",
+is(wire.last().headers.get("x-skipped-tools"), "web_search, mcp",
   "and so does the header");
 is(some.tools, [weather], "tools has those that are served");
 is(calls(some).map((c) => c.name), ["get_weather"], "which work");
 const sk = await streamed(skip, "skipped, streamed");
 is([sk.response.skipped_tools, sk.headers.get("x-skipped-tools")],
-  [["web_search", "custom"], "web_search, custom"], "a stream says the same");
+  [["web_search", "mcp"], "web_search, mcp"], "a stream says the same");
 
 // --- forms -----------------------------------------------------------------
 const City = z.object({ name: z.enum(["Paris", "Rome", "Łódź"]),

@@ -35,6 +35,7 @@ struct parts {
     /* while reading a stream */
     bool begun, over, finished;
     char open;            /* R, T or C; 0: none */
+    const char *args;     /* what an item's arguments are called */
     int64_t index;        /* the next part's */
     int step;             /* of the open item, see parts_item */
     bool sealed;
@@ -320,7 +321,8 @@ static inline char items_kind(struct parts *p, const struct json *item)
         return 'T';
     if (json_is(type, "reasoning"))
         return 'R';
-    if (json_is(type, "function_call"))
+    p->args = json_is(type, "custom_tool_call") ? "input" : "arguments";
+    if (json_is(type, "function_call") || json_is(type, "custom_tool_call"))
         return 'C';
     parts_fail(p, "an item of another type", NULL);
     return 'T';
@@ -334,8 +336,7 @@ static inline void items_item(struct parts *p, const struct json *item)
     parts_check(p, parts_str(p, item, "id").n, "an item's id");
     if (kind == 'C') {
         parts_check(p, parts_str(p, item, "call_id").n, "a call's id");
-        parts_call(p, parts_str(p, item, "name"),
-                   parts_str(p, item, "arguments"));
+        parts_call(p, parts_str(p, item, "name"), parts_str(p, item, p->args));
     } else {
         parts_text(p, kind, parts_content(p, item));
     }
@@ -361,8 +362,7 @@ static inline void items_added(struct parts *p, const struct json *v)
     }
     name = parts_str(p, item, "name");
     buf_add(&p->name, name.s, name.n);
-    parts_check(p, !parts_str(p, item, "arguments").n,
-                "arguments at the start");
+    parts_check(p, !parts_str(p, item, p->args).n, "arguments at the start");
     p->step = 1; /* no part of content */
 }
 
@@ -394,7 +394,7 @@ static inline void items_done(struct parts *p, const struct json *v)
     parts_check(p, parts_same(&p->id, parts_str(p, item, "id")),
                 "an item's id");
     parts_check(p, items_kind(p, item) == p->open, "an item's type");
-    text = p->open == 'C' ? parts_str(p, item, "arguments")
+    text = p->open == 'C' ? parts_str(p, item, p->args)
                           : parts_content(p, item);
     parts_check(p, parts_same(&p->text, text),
                 "what is done is not what came");
@@ -441,6 +441,7 @@ static inline void items_event(struct parts *p, const struct json *v)
                     "text at the start");
     } else if (json_is(t, "response.output_text.delta") ||
                json_is(t, "response.reasoning_text.delta") ||
+               json_is(t, "response.custom_tool_call_input.delta") ||
                json_is(t, "response.function_call_arguments.delta")) {
         items_step(p, v, 1, 1, NULL);
         parts_check(p, p->open == (t->str.s[9] == 'r'   ? 'R'
@@ -453,6 +454,8 @@ static inline void items_event(struct parts *p, const struct json *v)
         items_step(p, v, 1, 2, "text");
     } else if (json_is(t, "response.function_call_arguments.done")) {
         items_step(p, v, 1, 2, "arguments");
+    } else if (json_is(t, "response.custom_tool_call_input.done")) {
+        items_step(p, v, 1, 2, "input");
     } else if (json_is(t, "response.content_part.done")) {
         items_step(p, v, 2, 3, NULL);
         parts_check(p, parts_same(&p->text,

@@ -93,6 +93,10 @@ static const struct {
      "item_id:S output_index:N delta:S", "..."},
     {"response.function_call_arguments.done",
      "item_id:S output_index:N arguments:S", "arguments"},
+    {"response.custom_tool_call_input.delta",
+     "item_id:S output_index:N delta:S", "..."},
+    {"response.custom_tool_call_input.done",
+     "item_id:S output_index:N input:S", "input"},
     {"response.output_item.done", "output_index:N item:O", "-"},
     {"response.completed", "response:O", "completed"},
     {"response.incomplete", "response:O", "incomplete"},
@@ -108,6 +112,7 @@ static const struct {
     {"message", "id:S status:S role:S content:A"},
     {"reasoning", "id:S status:S summary:A content:A"},
     {"function_call", "id:S status:S arguments:S call_id:S name:S"},
+    {"custom_tool_call", "id:S input:S call_id:S name:S"},
 };
 
 static char letter(const struct json *v)
@@ -146,7 +151,7 @@ static const char *str(const struct json *v, const char *key)
 
 static void see_item(struct seen *s, const struct json *item)
 {
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++)
         if (!strcmp(items[i].type, str(item, "type"))) {
             has(s, item, items[i].members);
             return;
@@ -224,7 +229,9 @@ static void see_event(struct seen *s, const char *name, const struct json *v)
     if (item && rules[i].word[0] == '+' &&
         (count(json_get(item, "content")) ||
          json_get(item, "encrypted_content") ||
-         !json_is(json_get(item, "status"), "in_progress")))
+         (json_get(item, "input") && json_get(item, "input")->str.n) ||
+         (!json_is(json_get(item, "type"), "custom_tool_call") &&
+          !json_is(json_get(item, "status"), "in_progress"))))
         fail(s, "begins with something", str(item, "type"));
     if (item && rules[i].word[0] == '+')
         put_word(s, "+", str(item, "type"));
@@ -285,6 +292,8 @@ static void print_item(struct buf *b, const struct json *item)
                        ? str(item, "namespace") : "",
                    json_get(item, "namespace") ? "/" : "", str(item, "name"),
                    str(item, "arguments"));
+    else if (json_is(json_get(item, "type"), "custom_tool_call"))
+        buf_printf(b, "%s<%s>", str(item, "name"), str(item, "input"));
     else
         buf_printf(b, "[%s]", part ? str(part, "text") : "no part");
     buf_puts(b, "; ");
@@ -318,14 +327,16 @@ static void check_items(struct seen *s)
         const char *kind = str(i, "type"), *text;
         char id[64];
 
-        text = !strcmp(kind, "function_call") ? str(i, "arguments")
-                                              : str(part, "text");
+        text = !strcmp(kind, "function_call")      ? str(i, "arguments")
+               : !strcmp(kind, "custom_tool_call") ? str(i, "input")
+                                                   : str(part, "text");
         if (strcmp(text, s->joined[k].p) != 0)
             fail(s, "joined deltas are not the item's text:", text);
         snprintf(id, sizeof(id), "%s_%s%02x",
-                 !strcmp(kind, "function_call") ? "fc"
-                 : !strcmp(kind, "message")     ? "msg"
-                                                : "rs",
+                 !strcmp(kind, "function_call")      ? "fc"
+                 : !strcmp(kind, "custom_tool_call") ? "ctc"
+                 : !strcmp(kind, "message")          ? "msg"
+                                                     : "rs",
                  hex, (unsigned)k);
         if (strcmp(id, str(i, "id")) != 0)
             fail(s, "the id", str(i, "id"));
@@ -602,7 +613,7 @@ static void echoes(void)
         {"reasoning", "{\"effort\":\"none\",\"summary\":\"auto\"}"},
         {"user", "\"u\""}, {"safety_identifier", "\"s\""},
         {"prompt_cache_key", "\"p\""}, {"max_output_tokens", "20"},
-        {"skipped_tools", "[\"web_search\",\"custom\"]"},
+        {"skipped_tools", "[\"web_search\",\"mcp\"]"},
         {"store", "false"},
     };
     static const char *const odd[][2] = {
@@ -622,7 +633,7 @@ static void echoes(void)
               "\"safety_identifier\":\"s\",\"prompt_cache_key\":\"p\","
               "\"max_output_tokens\":20,\"store\":false,\"tools\":["
               "{\"type\":\"function\",\"name\":\"f\",\"description\":\"d\"},"
-              "{\"type\":\"web_search\"},{\"type\":\"custom\",\"name\":\"c\"},"
+              "{\"type\":\"web_search\"},{\"type\":\"mcp\",\"server_label\":\"c\"},"
               "{\"type\":\"function\",\"name\":\"g\",\"parameters\":{"
               "\"type\":\"object\",\"properties\":{},\"required\":[],"
               "\"additionalProperties\":false},\"strict\":true}]",
@@ -665,6 +676,51 @@ static void spaces(void)
 }
 
 /* The bytes of all entries of an item are its text; the events told them. */
+#define CUSTOM                                                                 \
+    "\"tools\":[{\"type\":\"custom\",\"name\":\"patch\",\"format\":{\"type\":"  \
+    "\"text\"}},{\"type\":\"namespace\",\"name\":\"fs\",\"description\":\"\","   \
+    "\"tools\":[{\"type\":\"custom\",\"name\":\"edit\"}]}]"
+#define INPUT " +custom_tool_call ... input -(none)"
+
+/* What a custom tool gets is the string of its arguments. */
+static void customs(void)
+{
+    static const char *const echo[][2] = {
+        {"tools", "[{\"type\":\"custom\",\"name\":\"patch\",\"format\":{"
+                  "\"type\":\"text\"}},{\"type\":\"namespace\",\"name\":"
+                  "\"fs\",\"description\":\"\",\"tools\":[{\"type\":"
+                  "\"custom\",\"name\":\"edit\"}]}]"},
+        {"skipped_tools", ""}, {"output.0.namespace", ""},
+        {"output.1.namespace", "\"fs\""}, {"output.0.status", ""},
+    };
+    static const char *const order =
+        "created in_progress" INPUT INPUT " completed";
+    struct seen s;
+
+    script(CALL("patch", "input", "+ \"a\\n\"\n- Ã©") CALL("fs__edit",
+           "input", "x") END, -1);
+    is_answer(NONE "," CUSTOM, order,
+              "custom_tool_call/(none) patch<+ \"a\\n\"\n- Ã©>; "
+              "custom_tool_call/(none) edit<x>; ", "custom tools");
+    is_object(NONE "," CUSTOM, echo, sizeof(echo) / sizeof(echo[0]));
+    apit_close(&t);
+    script(CALL("patch", "text", "b\nc") CALL("fs__edit", "input", "") END, -1);
+    is_answer(NONE "," CUSTOM,
+              "created in_progress" INPUT " +custom_tool_call input -(none)"
+              " completed",
+              "custom_tool_call/(none) patch<{\"text\": \"b\\nc\"}>; "
+              "custom_tool_call/(none) edit<>; ",
+              "arguments without their name, and an empty text");
+    apit_close(&t);
+    script(CALL("patch", "input", "cut off here") END, -1);
+    stream(&s, NONE ",\"max_output_tokens\":18," CUSTOM, LOOK_OFTEN);
+    is_str(s.bad, "", "a limit: every rule");
+    ok(!strncmp(print_items(s.last), "custom_tool_call/(none) patch<cut", 33),
+       "a limit: what was told of the call stays");
+    see_release(&s);
+    apit_close(&t);
+}
+
 static void check_probs(struct seen *s, const char *what)
 {
     const struct json *list = json_get(s->last, "output");
@@ -882,10 +938,11 @@ int main(void)
         skip_all(why);
     apit_close(&t);
     orders();
-    spaces();
     ends();
     characters();
     echoes();
+    spaces();
+    customs();
     logprobs();
     logprobs_whole();
     too_much();

@@ -211,11 +211,11 @@ static void skips(void)
 
     ok(!parse("{\"input\":[" U ",{\"type\":\"mcp_call\"},{\"type\":"
               "\"mcp_call\"},{\"type\":\"compaction\"}],\"tools\":[{\"type\":"
-              "\"custom\",\"name\":\"apply_patch\"}," T("f") ",{\"type\":"
-              "\"web_search\"},{\"type\":\"custom\"},{\"type\":\"a b\"},"
+              "\"mcp\",\"name\":\"apply_patch\"}," T("f") ",{\"type\":"
+              "\"web_search\"},{\"type\":\"mcp\"},{\"type\":\"a b\"},"
               "{\"type\":\"\\r\\nX-Evil: 1\"},{\"type\":\"\"}]}"),
        "tools and items that cannot be served");
-    is_str(body.skipped, "mcp_call, compaction, custom, web_search, other",
+    is_str(body.skipped, "mcp_call, compaction, mcp, web_search, other",
            "each once; what is no plain word has none");
     is_int(body.n_offered, 1, "the function is offered");
     buf_init(&b, 1 << 20);
@@ -320,7 +320,7 @@ static void tools_are(const char *want, const char *what)
 
         add(&b, i ? " " : "", t->name);
         add(&b, "=", t->space);
-        add(&b, "/", t->own);
+        add(&b, t->custom && !t->space.n ? "=/" : "/", t->own);
         if (t->custom)
             buf_putc(&b, '!');
         if (!text_same(json_get(json_get(t->item, "function"), "name")->str,
@@ -376,6 +376,65 @@ static void spaces(void)
             "user t:hi | assistant c:1,a__f,{} | tool o:1 t:x | assistant "
             "c:2,b__f,{\"input\":\"i\"}");
     buf_release(&b);
+}
+
+#define PARAMS "\"parameters\":{\"type\":\"object\",\"properties\":{" \
+               "\"input\":{\"type\":\"string\"}},\"required\":[\"input\"]," \
+               "\"additionalProperties\":false}"
+
+static void is_custom(const char *members, const char *want)
+{
+    struct buf b;
+
+    buf_init(&b, 1 << 16);
+    buf_printf(&b, "{\"input\":\"hi\",\"tools\":[{\"type\":\"custom\","
+                   "\"name\":\"f\"%s}]}", members);
+    ok(!parse(b.p) && body.n_offered == 1 && body.offered[0].custom &&
+           !body.skipped[0], "a custom tool: %s", members);
+    buf_clear(&b);
+    jsontext(&b, body.n_offered ? body.offered[0].function : NULL, JT_COMPACT);
+    is_str(b.p, want, "is a function with one string");
+    buf_release(&b);
+}
+
+static void customs(void)
+{
+    static const char grammar[] =
+        ",\"format\":{\"type\":\"grammar\",\"syntax\":\"lark\","
+        "\"definition\":\"start: /a+/\"}";
+    const struct chat_req *r = &body.chat;
+    char more[256];
+
+    is_custom("", "{\"name\":\"f\"," PARAMS "}");
+    is_custom(",\"description\":\"D.\",\"format\":{\"type\":\"text\"},"
+              "\"strict\":5",
+              "{\"name\":\"f\",\"description\":\"D.\"," PARAMS "}");
+    is_custom(grammar, "{\"name\":\"f\",\"description\":\"Its input follows "
+                       "this grammar (lark):\\nstart: /a+/\"," PARAMS "}");
+    snprintf(more, sizeof(more), ",\"description\":\"D.\"%s", grammar);
+    is_custom(more, "{\"name\":\"f\",\"description\":\"D.\\n\\nIts input "
+                    "follows this grammar (lark):\\nstart: /a+/\"," PARAMS
+                    "}");
+    ok(!parse("{\"input\":\"hi\",\"tools\":[" SPACE("a", "{\"type\":\"custom\","
+              "\"name\":\"f\"}," T("g")) "],\"tool_choice\":{\"type\":"
+              "\"custom\",\"namespace\":\"a\",\"name\":\"f\"}}") &&
+           text_is(r->tool_named, "a__f"), "one of a namespace, chosen");
+    tools_are("a__f=a/f! a__g=a/g", "beside a function");
+    ok(json_is(json_get(body.offered[0].function, "description"),
+               "a: About."), "tells of the namespace");
+    ok(!parse("{\"input\":\"hi\",\"tools\":[{\"type\":\"custom\",\"name\":"
+              "\"f\"}," T("g") "],\"tool_choice\":{\"type\":"
+              "\"allowed_tools\",\"mode\":\"required\",\"tools\":[{\"type\":"
+              "\"custom\",\"name\":\"f\"},{\"type\":\"custom\",\"name\":"
+              "\"g\"}]}}"), "one of two is allowed");
+    tools_are("f=/f!", "by type and name");
+    ok(!parse("{\"input\":\"hi\",\"tools\":[{\"type\":\"custom\",\"name\":"
+              "\"c\"},{\"type\":\"function\",\"name\":\"f\",\"strict\":true,"
+              "\"parameters\":{\"type\":\"object\",\"properties\":{},"
+              "\"required\":[],\"additionalProperties\":false}}]}") &&
+           body.strict_calls, "strict functions bind, whatever is beside them");
+    ok(!parse("{\"input\":\"hi\",\"tools\":[{\"type\":\"custom\",\"name\":"
+              "\"c\"}]}") && !body.strict_calls, "custom tools alone do not");
 }
 
 /* Tools that come as items. */
@@ -700,6 +759,7 @@ int main(void)
     skipped_words();
     tools();
     spaces();
+    customs();
     more_tools();
     many_tools(128, 10, NULL);
     many_tools(129, 10, "tools");

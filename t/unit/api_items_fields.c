@@ -11,6 +11,8 @@
 #define NS(more) "{\"input\":\"hi\",\"tools\":[{\"type\":\"namespace\"," \
                  "\"name\":\"a\"" more "}]}"
 #define FN(name) "{\"type\":\"function\",\"name\":\"" name "\"}"
+#define CU(more) "{\"input\":\"hi\",\"tools\":[{\"type\":\"custom\"," \
+                 "\"name\":\"f\"" more "}]}"
 #define X50 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 #define X200 X50 X50 X50 X50
 #define OKAY NULL
@@ -403,6 +405,30 @@ static const struct row {
      "\",\"tools\":[" FN(X200) "]}]}", "tools[0].tools[0].name"},
     {NS(",\"tools\":[" FN("f") "]}],\"tool_choice\":{\"type\":\"function\","
         "\"name\":\"f\"},\"x\":[{"), "tool_choice"},
+    {CU(""), OKAY},
+    {CU(",\"description\":5"), "tools[0].description"},
+    {CU(",\"format\":null"), OKAY},
+    {CU(",\"format\":{\"type\":\"text\"}"), OKAY},
+    {CU(",\"format\":5"), "tools[0].format.type"},
+    {CU(",\"format\":{}"), "tools[0].format.type"},
+    {CU(",\"format\":{\"type\":\"json\"}"), "tools[0].format.type"},
+    {CU(",\"format\":{\"type\":\"grammar\",\"definition\":\"a\"}"),
+     "tools[0].format.syntax"},
+    {CU(",\"format\":{\"type\":\"grammar\",\"syntax\":\"gbnf\","
+        "\"definition\":\"a\"}"), "tools[0].format.syntax"},
+    {CU(",\"format\":{\"type\":\"grammar\",\"syntax\":\"regex\"}"),
+     "tools[0].format.definition"},
+    {CU(",\"format\":{\"type\":\"grammar\",\"syntax\":\"regex\","
+        "\"definition\":\"[\"}"), OKAY},
+    {CU("},{\"type\":\"custom\""), "tools[1].name"},
+    {CU("},{\"type\":\"function\",\"name\":\"f\""), "tools[1].name"},
+    {CU("}],\"tool_choice\":{\"type\":\"custom\",\"name\":\"f\"},\"x\":[{"),
+     OKAY},
+    {CU("}],\"tool_choice\":{\"type\":\"function\",\"name\":\"f\"},\"x\":["
+        "{"), "tool_choice"},
+    {CU("}],\"tool_choice\":{\"type\":\"custom\"},\"x\":[{"), "tool_choice"},
+    {NS(",\"tools\":[{\"type\":\"custom\",\"name\":\"f\",\"format\":{}}]"),
+     "tools[0].tools[0].format.type"},
     {"{\"input\":[{\"type\":\"additional_tools\"}]}", "input[0].tools"},
     {"{\"input\":[{\"type\":\"additional_tools\",\"tools\":5}]}",
      "input[0].tools"},
@@ -420,70 +446,70 @@ static const struct row {
     {"{\"input\":\"hi\",\"tool_choice\":5}", "tool_choice"},
     {"{\"input\":\"hi\",\"tool_choice\":\"any\"}", "tool_choice"},
     {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"f"
-     "\"},{\"type\":\"custom\",\"name\":\"g\"},{\"type\":\"web_search"
+     "\"},{\"type\":\"mcp\",\"name\":\"g\"},{\"type\":\"web_search"
      "\"}],\"tool_choice\":{\"type\":\"function\",\"name\":\"f\"}}",
      OKAY},
     {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"f"
-     "\"},{\"type\":\"custom\",\"name\":\"g\"},{\"type\":\"web_search"
+     "\"},{\"type\":\"mcp\",\"name\":\"g\"},{\"type\":\"web_search"
      "\"}],\"tool_choice\":{\"type\":\"function\",\"name\":\"g\"}}",
      "tool_choice"},
     {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"f"
-     "\"},{\"type\":\"custom\",\"name\":\"g\"},{\"type\":\"web_search"
+     "\"},{\"type\":\"mcp\",\"name\":\"g\"},{\"type\":\"web_search"
      "\"}],\"tool_choice\":{\"type\":\"function\"}}",
      "tool_choice"},
     {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"f"
-     "\"},{\"type\":\"custom\",\"name\":\"g\"},{\"type\":\"web_search"
+     "\"},{\"type\":\"mcp\",\"name\":\"g\"},{\"type\":\"web_search"
      "\"}],\"tool_choice\":{\"type\":\"function\",\"function\":{\"name"
      "\":\"f\"}}}",
      "tool_choice"},
     {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"f"
-     "\"},{\"type\":\"custom\",\"name\":\"g\"},{\"type\":\"web_search"
-     "\"}],\"tool_choice\":{\"type\":\"custom\",\"name\":\"g\"}}",
+     "\"},{\"type\":\"mcp\",\"name\":\"g\"},{\"type\":\"web_search"
+     "\"}],\"tool_choice\":{\"type\":\"mcp\",\"name\":\"g\"}}",
      "tool_choice"},
     {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"f"
-     "\"},{\"type\":\"custom\",\"name\":\"g\"},{\"type\":\"web_search"
+     "\"},{\"type\":\"mcp\",\"name\":\"g\"},{\"type\":\"web_search"
      "\"}],\"tool_choice\":{\"type\":\"web_search_preview\"}}",
      "tool_choice"},
     {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"f"
-     "\"},{\"type\":\"custom\",\"name\":\"g\"},{\"type\":\"web_search"
+     "\"},{\"type\":\"mcp\",\"name\":\"g\"},{\"type\":\"web_search"
      "\"}],\"tool_choice\":{\"type\":\"mcp\",\"server_label\":\"x\"}}",
      "tool_choice"},
     {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"f"
-     "\"},{\"type\":\"custom\",\"name\":\"g\"},{\"type\":\"web_search"
+     "\"},{\"type\":\"mcp\",\"name\":\"g\"},{\"type\":\"web_search"
      "\"}],\"tool_choice\":{}}",
      "tool_choice"},
     {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"f"
-     "\"},{\"type\":\"custom\",\"name\":\"g\"},{\"type\":\"web_search"
+     "\"},{\"type\":\"mcp\",\"name\":\"g\"},{\"type\":\"web_search"
      "\"}],\"tool_choice\":\"required\"}",
      OKAY},
     {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"f"
-     "\"},{\"type\":\"custom\",\"name\":\"g\"},{\"type\":\"web_search"
+     "\"},{\"type\":\"mcp\",\"name\":\"g\"},{\"type\":\"web_search"
      "\"}],\"tool_choice\":{\"type\":\"allowed_tools\",\"mode\":\"auto"
      "\",\"tools\":[{\"type\":\"function\",\"name\":\"f\"}]}}",
      OKAY},
     {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"f"
-     "\"},{\"type\":\"custom\",\"name\":\"g\"},{\"type\":\"web_search"
+     "\"},{\"type\":\"mcp\",\"name\":\"g\"},{\"type\":\"web_search"
      "\"}],\"tool_choice\":{\"type\":\"allowed_tools\",\"mode\":\"requ"
      "ired\",\"tools\":[{\"type\":\"function\",\"name\":\"f\"},{\"type"
      "\":\"web_search\"}]}}",
      OKAY},
     {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"f"
-     "\"},{\"type\":\"custom\",\"name\":\"g\"},{\"type\":\"web_search"
+     "\"},{\"type\":\"mcp\",\"name\":\"g\"},{\"type\":\"web_search"
      "\"}],\"tool_choice\":{\"type\":\"allowed_tools\",\"tools\":[{\"t"
      "ype\":\"function\",\"name\":\"f\"}]}}",
      "tool_choice"},
     {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"f"
-     "\"},{\"type\":\"custom\",\"name\":\"g\"},{\"type\":\"web_search"
+     "\"},{\"type\":\"mcp\",\"name\":\"g\"},{\"type\":\"web_search"
      "\"}],\"tool_choice\":{\"type\":\"allowed_tools\",\"mode\":\"auto"
      "\",\"tools\":[{\"type\":\"function\",\"name\":\"x\"}]}}",
      "tool_choice"},
     {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"f"
-     "\"},{\"type\":\"custom\",\"name\":\"g\"},{\"type\":\"web_search"
+     "\"},{\"type\":\"mcp\",\"name\":\"g\"},{\"type\":\"web_search"
      "\"}],\"tool_choice\":{\"type\":\"allowed_tools\",\"mode\":\"auto"
      "\",\"tools\":[5]}}",
      "tool_choice"},
     {"{\"input\":\"hi\",\"tools\":[{\"type\":\"function\",\"name\":\"f"
-     "\"},{\"type\":\"custom\",\"name\":\"g\"},{\"type\":\"web_search"
+     "\"},{\"type\":\"mcp\",\"name\":\"g\"},{\"type\":\"web_search"
      "\"}],\"tool_choice\":{\"type\":\"allowed_tools\",\"mode\":\"auto"
      "\"}}",
      "tool_choice"},

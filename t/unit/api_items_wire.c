@@ -84,9 +84,9 @@ static void skips(struct apit *t)
            "web_search, other", "what a count left out");
     call_release(&c);
     call_do(&c, t, create, "{\"input\":\"Hi\",\"tools\":[{\"type\":"
-                           "\"custom\",\"name\":\"x\"}]}");
+                           "\"mcp\",\"name\":\"x\"}]}");
     is_int(call_status(&c), 200, "an answer without its tool");
-    is_str(call_header(&c, "X-Skipped-Tools", h, sizeof(h)), "custom",
+    is_str(call_header(&c, "X-Skipped-Tools", h, sizeof(h)), "mcp",
            "says so");
     call_release(&c);
 }

@@ -28,7 +28,10 @@ class Faults {
 
 // --- Responses -------------------------------------------------------------
 
-const prefix = { message: /^msg_/, reasoning: /^rs_/, function_call: /^fc_/ };
+const prefix = { message: /^msg_/, reasoning: /^rs_/, function_call: /^fc_/,
+  custom_tool_call: /^ctc_/ };
+// What a call is called with; the type of one of a custom tool has no status.
+const args = { function_call: "arguments", custom_tool_call: "input" };
 const parts = {
   "response.output_text": ["output_text", "message"],
   "response.reasoning_text": ["reasoning_text", "reasoning"],
@@ -47,11 +50,12 @@ class Items {
     const { f } = this;
     f.must(!this.item, "an item is open");
     f.same(e.output_index, this.done.length, "output_index");
-    f.same(e.item.status, "in_progress", "status");
+    f.same(e.item.status, e.item.type === "custom_tool_call" ? undefined
+      : "in_progress", "status");
     f.must(prefix[e.item.type]?.test(e.item.id), `id ${e.item.id}`);
     f.must(!this.done.some((d) => d.id === e.item.id), "the id is not new");
-    if (e.item.type === "function_call")
-      f.same(e.item.arguments, "", "arguments of a new call");
+    if (args[e.item.type])
+      f.same(e.item[args[e.item.type]], "", "arguments of a new call");
     else
       f.same(e.item.content, [], "content of a new item");
     this.item = e.item;
@@ -112,17 +116,17 @@ class Items {
     this.part = null;
   }
 
-  argsDelta(e) {
-    if (!this.inside(e, "function_call")) return;
+  argsDelta(e, type) {
+    if (!this.inside(e, type)) return;
     this.f.must(this.args === null, "the arguments are over");
     this.f.must(e.delta !== "", "an empty delta");
     this.text += e.delta;
   }
 
-  argsDone(e) {
-    if (!this.inside(e, "function_call")) return;
+  argsDone(e, type) {
+    if (!this.inside(e, type)) return;
     this.f.must(this.args === null, "the arguments are over");
-    this.f.same(e.arguments, this.text, "arguments");
+    this.f.same(e[args[type]], this.text, "arguments");
     this.args = this.text;
   }
 
@@ -132,12 +136,14 @@ class Items {
     f.same(e.output_index, this.done.length, "output_index");
     f.must(!this.part, "a part is open");
     f.same([e.item.type, e.item.id], [item.type, item.id], "item");
-    f.must(["completed", "incomplete"].includes(e.item.status),
-      `status ${e.item.status}`);
-    if (item.type === "function_call") {
+    f.must(item.type === "custom_tool_call" ? !("status" in e.item)
+      : ["completed", "incomplete"].includes(e.item.status),
+    `status ${e.item.status}`);
+    if (args[item.type]) {
       f.must(this.args !== null, "its arguments are not over");
-      f.same([e.item.name, e.item.call_id, e.item.arguments],
-        [item.name, item.call_id, this.args], "call");
+      f.same([e.item.name, e.item.namespace, e.item.call_id,
+        e.item[args[item.type]]],
+      [item.name, item.namespace, item.call_id, this.args], "call");
     } else {
       f.same(e.item.content, this.content, "content");
     }
@@ -184,8 +190,14 @@ export function responsesOrder(events) {
     case "response.reasoning_text.delta": return items.delta(e, kind);
     case "response.output_text.done":
     case "response.reasoning_text.done": return items.textDone(e, kind);
-    case "response.function_call_arguments.delta": return items.argsDelta(e);
-    case "response.function_call_arguments.done": return items.argsDone(e);
+    case "response.function_call_arguments.delta":
+      return items.argsDelta(e, "function_call");
+    case "response.function_call_arguments.done":
+      return items.argsDone(e, "function_call");
+    case "response.custom_tool_call_input.delta":
+      return items.argsDelta(e, "custom_tool_call");
+    case "response.custom_tool_call_input.done":
+      return items.argsDone(e, "custom_tool_call");
     default:
       lifecycle(f, items, e, i, first);
       ({ response } = e);

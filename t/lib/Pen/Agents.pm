@@ -60,7 +60,7 @@ sub codex_function {
 
 # --- Codex -------------------------------------------------------------------
 # Types that are skipped, in the order of the list, each once.
-our @SKIPPED = qw(custom web_search local_shell tool_search
+our @SKIPPED = qw(web_search local_shell tool_search
     image_generation);
 
 sub codex_tools {
@@ -99,10 +99,10 @@ sub codex_history {
         delete $keep{status} if $o->{type} ne 'function_call';
         push @items, \%keep;
     }
-    return @items, map { { type => 'function_call_output',
+    return @items, map { { type => "$_->{type}_output",
         id => "fco_$session", call_id => $_->{call_id},
         output => shift(@outputs) // 'ok' } }
-        grep { $_->{type} eq 'function_call' } @items;
+        grep { $_->{type} =~ /call\z/ } @items;
 }
 
 sub codex {
