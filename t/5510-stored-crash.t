@@ -52,7 +52,7 @@ ok wait_for(sub { $id = sql($d, "SELECT id FROM response
     WHERE status = 'in_progress'") }), 'one more runs';
 my $r = at($d, POST => "$id/cancel");
 is "$r->{http} $r->{status}", '200 cancelled', 'cancel answers its end';
-my $s = $f->response(10);
+my $s = $f->response(60);
 like $s->{body}, qr/event: response\.incomplete\n[^\n]*"status":"cancelled"/,
     'the stream ends with it';
 is $d->wait_rows("request_id = '$id' AND state = 'done'")
@@ -63,7 +63,7 @@ is $d->wait_rows("request_id = '$id' AND state = 'done'")
 $f = stream(3000);
 ok wait_for(sub { $id = sql($d, "SELECT id FROM response
     WHERE status = 'in_progress'") }), 'one more runs';
-sleep 0.3;
+like $f->response(60, qr/" two"/)->{out}, qr/" two"/, 'and says something';
 $f->close;
 ok wait_for(sub { at($d, GET => $id)->{status} eq 'cancelled' }),
     'its client leaves';
@@ -77,9 +77,9 @@ my $going = Pen::Daemon->scripted(args => { 'responses-keep' => 1,
 $f = Pen::Fcgi->connect($going->{socket});
 $f->send_request(uri => '/v1/responses',
     body => '{"input":"Hi","stream":true,"max_output_tokens":3000}');
-$f->response(10, qr/output_text\.delta/);
+$f->response(60, qr/" two"/);
 $going->kill('TERM');
-like $f->response(20)->{out}, qr/event: response\.failed\n/,
+like $f->response(60)->{out}, qr/event: response\.failed\n/,
     'a daemon that goes down';
 $f->close;
 is $going->wait_end, 0, 'ends well';

@@ -9,7 +9,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#define WAIT_MS 10000
+#define WAIT_MS 60000
 
 /* --- the server --- */
 

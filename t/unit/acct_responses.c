@@ -32,12 +32,13 @@ static void store_close(struct store *s)
     responses_free(s->rs);
 }
 
-/* Until everything that was posted is committed. */
+/* Until everything that was posted is committed; a sanitizer and a busy disk
+ * take their time. */
 static void settle(struct store *s)
 {
     struct db_writer_state state;
 
-    for (int i = 0; i < 4000; i++) {
+    for (int i = 0; i < 24000; i++) {
         db_writer_state(s->w, &state);
         if (!state.queued)
             return;

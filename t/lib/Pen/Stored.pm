@@ -29,13 +29,13 @@ sub create {
     my ($d, %o) = @_;
     my $key = delete $o{key};
     return object(Pen::Fcgi->request($d->{socket}, uri => '/v1/responses',
-        body => $json->encode(\%o), params => bearer($key), timeout => 30));
+        body => $json->encode(\%o), params => bearer($key), timeout => 60));
 }
 
 sub at {
     my ($d, $method, $id, $key) = @_;
     return object(Pen::Fcgi->request($d->{socket}, method => $method,
-        uri => "/v1/responses/$id", params => bearer($key), timeout => 30));
+        uri => "/v1/responses/$id", params => bearer($key), timeout => 60));
 }
 
 sub sql {
@@ -49,7 +49,7 @@ sub sql {
 # Until it is true.
 sub wait_for {
     my ($what, $seconds) = @_;
-    my $end = time + ($seconds // 20);
+    my $end = time + ($seconds // 60);
     while (!$what->()) {
         return 0 if time > $end;
         sleep 0.02;
