@@ -81,14 +81,18 @@ sub of_message {
                 @calls ? (tool_calls => \@calls) : () } } ] };
 }
 
-# Errors of /v1/messages name the field at the head of their message.
+# Errors of /v1/messages name the field at the head of their message; what
+# the package's tool loop wants to know of threads is in details.
 sub of_fault {
     my ($o) = @_;
     my $e = $o->{error};
     my ($param) = $e->{message} =~ /^([\w.\[\]]+): /;
-    is join(',', sort(keys %$o), sort keys %$e),
+    my %is = %$e;
+    is_deeply delete $is{details}, { error_code => 'thread_unsupported_request' },
+        'the details of an error' if ($param // '') eq 'thread';
+    is join(',', sort(keys %$o), sort keys %is),
         'error,request_id,type,message,type', 'the shape of an error';
-    return { error => { %$e, param => $param, code => undef } };
+    return { error => { %is, param => $param, code => undef } };
 }
 
 # `more` on top of `to`, object by object; neither is changed.
