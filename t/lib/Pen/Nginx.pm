@@ -144,8 +144,9 @@ sub DESTROY {
     return if $self->{owner} != $$ || !$self->{pid};
     local ($@, $?);
     kill 'TERM', $self->{pid};
+    # It takes its file away at its end, and may stay long as a zombie.
     for (1 .. 200) {
-        last unless kill 0, $self->{pid};
+        last unless -e "$self->{dir}/pid" && kill 0, $self->{pid};
         sleep 0.01;
     }
 }
