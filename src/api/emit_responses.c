@@ -245,7 +245,8 @@ static void put_item(struct jw *w, const struct run *r, const struct choice *c,
     jw_obj(w);
     put_id(w, "id", r, kind, index);
     jw_kstr(w, "type", types[kind]);
-    if (kind != PIECE_CUSTOM) /* its type has none */
+    /* That of a custom tool declares none; but nobody may run a part of it. */
+    if (kind != PIECE_CUSTOM || state == ITEM_CUT)
         jw_kstr(w, "status", state_words[state]);
     switch (p->kind) {
     case PIECE_REASONING:

@@ -35,6 +35,15 @@ function choice() {
   return pick(["auto", "auto", "none", "required", "set_timer"]);
 }
 
+// Functions, one of a namespace, and one that takes a text.
+function offered() {
+  const list = tools.map(([name, description, p]) => ({ type: "function", name,
+    description, parameters: schema(p), strict: !random(2) }));
+  const note = { type: "custom", name: "note", description: "Write a note" };
+  return pick([list, list, [...list, note], [list[1], { type: "namespace",
+    name: "my", description: "Mine.", tools: [list[0], note] }]]);
+}
+
 function forResponses() {
   const chosen = choice();
   const kind = random(4);
@@ -42,9 +51,10 @@ function forResponses() {
     temperature: pick([0, 0, 1, 1.6]), max_output_tokens: 1 + random(90),
     reasoning: { effort: pick(["none", "low", "high"]) },
     ...(kind < 2 && { parallel_tool_calls: !random(2),
-      tools: tools.map(([name, description, p]) => ({ type: "function", name,
-        description, parameters: schema(p), strict: !random(2) })),
-      tool_choice: chosen === "set_timer"
+      tools: offered(),
+      tool_choice: !random(8) ? { type: "allowed_tools", mode: "required",
+        tools: [{ type: "custom", name: pick(["note", "my__note"]) },
+          { type: "function", name: "set_timer" }] } : chosen === "set_timer"
         ? { type: "function", name: chosen } : chosen }),
     ...(kind === 2 && { text: { format: { type: "json_schema", name: "f",
       schema: form } } }),
@@ -74,8 +84,8 @@ function forMessages() {
 async function responses(body, name) {
   const one = await R.whole(body, `${name}, whole`);
   const { response } = await R.streamed(body, `${name}, streamed`);
-  const output = response.output.filter((i) => i.type !== "function_call"
-    || i.status === "completed");
+  const output = response.output.filter((i) => !/_call$/.test(i.type)
+    || i.status !== "incomplete");
   is(R.gist({ ...response, output }), R.gist(one), `${name}: one answer`);
 }
 

@@ -10,10 +10,18 @@ export function withoutOwn(object) {
     ([key]) => !own.includes(key)));
 }
 
+// Ours tells of a call that was cut, whose type has no status.
+function cut(item) {
+  if (item?.type !== "custom_tool_call" || item.status !== "incomplete")
+    return item;
+  const { status: _, ...rest } = item;
+  return rest;
+}
+
 // The package itself adds output_text (its lib/ResponsesParser); servers send
 // none, and one that did would be found.
 function response(r) {
-  return { ...withoutOwn(r),
+  return { ...withoutOwn(r), output: r.output?.map(cut),
     output_text: "output_text" in r ? { sent: r.output_text } : "" };
 }
 
@@ -30,7 +38,8 @@ export function openaiTypes() {
     response: (r, name) => t.claim("Response", response(r), name),
     stream: (events, name) => events.forEach((e, i) =>
       t.claim("ResponseStreamEvent",
-        e.response ? { ...e, response: response(e.response) } : e,
+        e.response ? { ...e, response: response(e.response) }
+          : e.item ? { ...e, item: cut(e.item) } : e,
         `${name}, event ${i} ${e.type}`)),
     error: (e, name) => t.claim("ErrorBody", e, name),
     items: (l, name) => t.claim("ResponseItemList", l, name),
