@@ -26,12 +26,22 @@ static const char items[] =
     "{\"type\":\"function_call\",\"call_id\":\"1\",\"name\":\"f\","
     "\"arguments\":\"{\\\"a\\\":[1,2]}\"},"
     "{\"type\":\"custom_tool_call\",\"call_id\":\"2\",\"name\":\"p\","
-    "\"input\":\"patch\"},"
+    "\"namespace\":\"n\",\"input\":\"patch\"},"
+    "{\"type\":\"additional_tools\",\"tools\":[{\"type\":\"function\","
+    "\"name\":\"g\",\"description\":\"old\"},{\"type\":\"custom\","
+    "\"name\":\"h\"}]},"
     "{\"type\":\"function_call_output\",\"call_id\":\"1\",\"output\":\"o\"},"
     "{\"type\":\"web_search_call\"},"
     "{\"role\":\"user\",\"content\":\"last\"}],"
     "\"tools\":[{\"type\":\"function\",\"name\":\"f\",\"description\":\"d\","
-    "\"parameters\":{\"type\":\"object\"}},{\"type\":\"web_search\"}],"
+    "\"parameters\":{\"type\":\"object\"}},{\"type\":\"web_search\"},"
+    "{\"type\":\"function\",\"name\":\"g\"},{\"type\":\"namespace\","
+    "\"name\":\"n\",\"description\":\"about\",\"tools\":[{\"type\":"
+    "\"custom\",\"name\":\"p\",\"description\":\"patches\",\"format\":"
+    "{\"type\":\"grammar\",\"syntax\":\"lark\",\"definition\":\"start: /a/\"}"
+    "},{\"type\":\"function\",\"name\":\"q\",\"parameters\":{}}]},"
+    "{\"type\":\"namespace\",\"name\":\"m\",\"description\":\"about\","
+    "\"tools\":[{\"type\":\"function\",\"name\":\"q\"}]}],"
     "\"tool_choice\":{\"type\":\"function\",\"name\":\"f\"}}";
 
 static const char blocks[] =
@@ -119,6 +129,13 @@ static void tell(struct buf *out)
     for (size_t i = 0; i < body.n_stops; i++)
         add(out, 's', body.stops[i]);
     add_json(out, 'T', r->tools);
+    for (size_t i = 0; i < body.n_offered; i++) {
+        add(out, '/', body.offered[i].space);
+        add(out, '/', body.offered[i].own);
+        buf_puts(out, body.offered[i].custom ? "!" : "");
+        if (body.tool_params)
+            buf_puts(out, body.offered[i].sent_in);
+    }
     add_json(out, 'I', body.input);
     buf_printf(out, "%zu %zu %s", body.n_offered, r->n_tools, body.skipped);
 }
