@@ -94,10 +94,12 @@ if [ "${#socket}" -gt 90 ]; then
     echo "$folder" >"$run/socket-folder"
     socket=$folder/penstock.sock
 fi
-[ -f "$run/cert.pem" ] ||
+# Not an authority: Codex (rustls) takes no authority for a server.
+openssl x509 -in "$run/cert.pem" -noout -checkend 86400 >/dev/null 2>&1 ||
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
         -days 30 -subj /CN=localhost \
         -addext subjectAltName=DNS:localhost,IP:127.0.0.1 \
+        -addext basicConstraints=critical,CA:FALSE \
         -keyout "$run/key.pem" -out "$run/cert.pem" 2>/dev/null
 db=$run/penstock.db
 name=quickstart-$(date +%s)-$$
@@ -144,8 +146,9 @@ fi
 trap - EXIT
 cat <<EOF
 
-Running. Point any OpenAI client at it:
-  base URL     $url/v1   (certificate: $run/cert.pem)
+Running. Point any OpenAI client at it, or one of Anthropic's:
+  base URL     $url/v1   (Anthropic's: $url)
+  certificate  $run/cert.pem   (Node: NODE_EXTRA_CA_CERTS, curl: --cacert)
   key          $key
   try          curl --cacert $run/cert.pem -H "Authorization: Bearer $key" $url/v1/models
   ledger       build/penstock ledger --db $db

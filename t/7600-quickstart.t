@@ -63,7 +63,11 @@ like $out, qr/port $port is taken/, 'and named';
 ok gone(pid_of('penstockd')), 'before anything was started';
 close $taken;
 
-# --- once
+# --- once, with a certificate that is about to expire
+mkdir $run;
+system("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes "
+    . "-days 1 -subj /CN=old -keyout $run/key.pem -out $run/cert.pem "
+    . ">$run/openssl.log 2>&1") == 0 or diag 'no old certificate';
 $port = Pen::Nginx::free_port();
 ($rc, $out) = quickstart("--once --port $port");
 is $rc, 0, '--once' or diag $out;
@@ -71,6 +75,9 @@ like $out, qr/capital of France is Paris/, 'an answer';
 like $out, qr/penstock-demo-q8_0 .* done .* 200 .* stop/, 'and its row';
 like $out, qr/^quickstart: all done$/m, 'says so';
 ok !-e "$run/$_.pid", "no $_ is left" for qw(nginx penstockd);
+my $cert = `openssl x509 -in $run/cert.pem -noout -subject -text`;
+like $cert, qr/subject=.*localhost/, 'the certificate is a new one';
+like $cert, qr/CA:FALSE/, 'and no authority: rustls takes none for a server';
 ok !IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port"), 'the port is free';
 
 # --- stays, is replaced, is stopped; the model's path is the caller's

@@ -51,6 +51,7 @@ sub certificate {
     system("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 "
         . "-nodes -days 2 -subj /CN=localhost "
         . "-addext subjectAltName=DNS:localhost,IP:127.0.0.1 "
+        . "-addext basicConstraints=critical,CA:FALSE "
         . "-keyout $dir/key.pem -out $dir/cert.pem >$dir/openssl.log 2>&1") == 0
         or Test::More::plan(skip_all => 'no openssl to make a certificate');
 }
