@@ -4,12 +4,13 @@
  * a part of what it says. Expectation: what the same body says with room.
  */
 #include "api/body.h"
+#include "api/seal.h"
 #include "base/buf.h"
 #include "chat/jsontext.h"
 #include "t/lib/tap.h"
 
 #define STEP 16     /* the least that an arena hands out */
-#define MOST 100000 /* bytes that every body here does with */
+#define MOST 200000 /* bytes that every body here does with */
 
 static const char items[] =
     "{\"instructions\":\"be brief\",\"previous_response_id\":\"resp_1\","
@@ -63,6 +64,32 @@ static const char blocks[] =
     "\"media_type\":\"text/plain\",\"data\":\"d\"}}]}],"
     "\"tools\":[{\"name\":\"f\",\"description\":\"d\",\"input_schema\":"
     "{\"type\":\"object\"}}],\"tool_choice\":{\"type\":\"any\"}}";
+
+/* What is largest comes last: @ is long, # is its seal. */
+static const struct {
+    const char *name, *json;
+    bool items;
+} largest[] = {
+    {"a tool", "{\"input\":\"x\",\"tools\":[{\"type\":\"function\","
+     "\"name\":\"f\",\"description\":\"d\"}]}", true},
+    {"a seal", "{\"input\":[{\"role\":\"user\",\"content\":\"x\"},{\"type\":"
+     "\"reasoning\",\"encrypted_content\":\"#\"}]}", true},
+    {"parts", "{\"input\":[{\"role\":\"user\",\"content\":[{\"type\":"
+     "\"input_text\",\"text\":\"@\"},{\"type\":\"input_text\",\"text\":"
+     "\"@\"}]}]}", true},
+    {"thoughts", "{\"input\":[{\"role\":\"user\",\"content\":\"x\"},"
+     "{\"type\":\"reasoning\",\"content\":[{\"type\":\"reasoning_text\","
+     "\"text\":\"@\"},{\"type\":\"reasoning_text\",\"text\":\"@\"}]}]}",
+     true},
+    {"a block of thoughts", "{\"max_tokens\":5,\"messages\":[{\"role\":"
+     "\"user\",\"content\":\"x\"},{\"role\":\"assistant\",\"content\":["
+     "{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"#\"}]},"
+     "{\"role\":\"user\",\"content\":\"y\"}]}", false},
+    {"calls", "{\"max_tokens\":5,\"messages\":[{\"role\":\"user\","
+     "\"content\":\"x\"},{\"role\":\"assistant\",\"content\":["
+     "{\"type\":\"tool_use\",\"id\":\"1\",\"name\":\"f\"}%]},{\"role\":"
+     "\"user\",\"content\":\"y\"}]}", false},
+};
 
 static struct arena arena;
 static struct body body;
@@ -140,7 +167,7 @@ static void tell(struct buf *out)
     buf_printf(out, "%zu %zu %s", body.n_offered, r->n_tools, body.skipped);
 }
 
-static enum st parse(const char *json, size_t most)
+static enum st parse(const char *json, bool as_items, size_t most)
 {
     const struct body_past past = {NULL, chain, one};
     const struct text text = {json, strlen(json)};
@@ -148,11 +175,11 @@ static enum st parse(const char *json, size_t most)
     err = (struct err){0};
     arena_release(&arena);
     arena_init(&arena, most);
-    return json == items ? body_parse_items(&body, &arena, text, &past, &err)
-                         : body_parse_blocks(&body, &arena, text, &err);
+    return as_items ? body_parse_items(&body, &arena, text, &past, &err)
+                    : body_parse_blocks(&body, &arena, text, &err);
 }
 
-static void every_size(const char *json, const char *name)
+static void every_size(const char *json, bool as_items, const char *name)
 {
     struct buf want, got;
     size_t used, first = 0;
@@ -160,11 +187,11 @@ static void every_size(const char *json, const char *name)
 
     buf_init(&want, 1 << 16);
     buf_init(&got, 1 << 16);
-    ok(!parse(json, MOST), "%s: there is room", name);
+    ok(!parse(json, as_items, MOST), "%s: there is room", name);
     used = arena.used;
     tell(&want);
     for (size_t most = 0; most <= used && right; most += STEP) {
-        enum st st = parse(json, most);
+        enum st st = parse(json, as_items, most);
 
         buf_clear(&got);
         if (st) {
@@ -185,10 +212,37 @@ static void every_size(const char *json, const char *name)
     buf_release(&got);
 }
 
+/* A long text, its seal, and calls of one kind, into their places. */
+static void fill(struct buf *out, const char *json)
+{
+    char text[4000];
+
+    memset(text, 'x', sizeof(text));
+    for (; *json; json++) {
+        if (*json == '@')
+            buf_add(out, text, sizeof(text));
+        else if (*json == '#')
+            seal_put(out, text, sizeof(text));
+        else if (*json != '%')
+            buf_putc(out, *json);
+        for (int i = 0; *json == '%' && i < 100; i++)
+            buf_puts(out, ",{\"type\":\"tool_use\",\"id\":\"2\",\"name\":"
+                          "\"f\"}");
+    }
+}
+
 int main(void)
 {
-    every_size(items, "items");
-    every_size(blocks, "blocks");
+    every_size(items, true, "items");
+    every_size(blocks, false, "blocks");
+    for (size_t i = 0; i < sizeof(largest) / sizeof(largest[0]); i++) {
+        struct buf b;
+
+        buf_init(&b, 1 << 20);
+        fill(&b, largest[i].json);
+        every_size(b.p, largest[i].items, largest[i].name);
+        buf_release(&b);
+    }
     arena_release(&arena);
     return done();
 }

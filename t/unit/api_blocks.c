@@ -264,9 +264,11 @@ static void test_places(void)
     messages(USER("{\"type\":\"image\",\"source\":{}},{\"type\":"
                   "\"document\",\"source\":{\"type\":\"text\",\"data\":"
                   "\"D\"}}") "," ASSISTANT(USE) ","
-             USER("{\"type\":\"image\",\"source\":{}}," TEXT("b")));
+             USER("{\"type\":\"image\",\"source\":{}}," TEXT("b")) ","
+             ASSISTANT(TEXT("c")) "," HI);
     m = body.chat.messages;
     ok(m[0].n_parts == 3 && !m[1].parts && m[2].n_parts == 2 &&
+           !m[3].parts && !m[4].parts &&
            text_is(m[2].content, "b"), "an image is of its own message alone");
     messages(USER(TEXT("a") ",{\"type\":\"image\",\"source\":{\"type\":\"url\"}},"
                TEXT("b")));
