@@ -32,7 +32,7 @@ is $rc, 0, 'a fresh database' or diag $out;
 
 my $page = slurp('docs/ledger.md');
 my @blocks = $page =~ /^```sql\n(.*?)^```$/msg;
-is scalar @blocks, 10, 'ten queries';
+is scalar @blocks, 11, 'eleven queries';
 for my $block (@blocks) {
     my ($first) = $block =~ /^((?:SELECT|WITH).*)/m;
     ($rc, $out) = shell($block);

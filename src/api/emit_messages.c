@@ -97,24 +97,6 @@ static void put_usage(struct jw *w, int64_t prompt, int64_t cached,
     jw_obj_end(w);
 }
 
-/* run.skipped as a list; nothing when there are none. */
-static void put_skipped(struct jw *w, const struct run *r)
-{
-    const char *s = r->skipped;
-
-    if (!*s)
-        return;
-    jw_key(w, "skipped_tools");
-    jw_arr(w);
-    while (*s) {
-        size_t n = strcspn(s, ",");
-
-        jw_strn(w, s, n);
-        s += n + strspn(s + n, ", ");
-    }
-    jw_arr_end(w);
-}
-
 /* What a Message has beside its content, its end and its usage. */
 static void put_message(struct jw *w, const struct run *r)
 {
@@ -247,7 +229,7 @@ static void message_start(const struct run *r, struct choice *c,
     put_stop(w, r, NULL);
     put_usage(w, r->prompt_tokens,
               v.ended ? v.end.cached_tokens : v.prefill_from, 0, 0);
-    put_skipped(w, r);
+    run_put_skipped(r, w);
     jw_obj_end(w);
     close_event(w, out);
 }
@@ -416,7 +398,7 @@ static void whole(struct run *r, const struct figures *f, struct buf *out)
     jw_arr_end(w);
     put_stop(w, r, c);
     put_usage(w, f->prompt, f->cached, f->completion, f->reasoning);
-    put_skipped(w, r);
+    run_put_skipped(r, w);
     figures_timings(w, f);
     jw_obj_end(w);
     if (!jw_end(w))

@@ -346,25 +346,6 @@ static void put_usage(struct jw *w, const struct figures *f)
     jw_obj_end(w);
 }
 
-/* "a, b" -> ["a","b"] */
-static void put_skipped(struct jw *w, const struct run *r)
-{
-    const char *s = r->skipped;
-
-    if (!*s)
-        return;
-    jw_key(w, "skipped_tools");
-    jw_arr(w);
-    while (*s) {
-        size_t n = strcspn(s, ",");
-
-        jw_strn(w, s, n);
-        s += n;
-        s += strspn(s, ", ");
-    }
-    jw_arr_end(w);
-}
-
 /* One value, with the output of `c` (NULL: none). */
 static void put_object(struct jw *w, const struct run *r,
                        const struct choice *c, const struct figures *f,
@@ -388,7 +369,7 @@ static void put_object(struct jw *w, const struct run *r,
     put_output(w, r, c, status);
     if (f)
         put_usage(w, f);
-    put_skipped(w, r);
+    run_put_skipped(r, w);
     if (f)
         figures_timings(w, f);
     jw_obj_end(w);

@@ -9,6 +9,7 @@
 #include "api/who.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "json/write.h"
 
 struct run *run_of(const struct exchange *x)
 {
@@ -275,6 +276,25 @@ bool run_cancelled(const struct run *r)
         if (r->choices[i].view.end.reason == END_CANCELLED)
             return true;
     return false;
+}
+
+/* "a, b" -> ["a","b"] */
+void run_put_skipped(const struct run *r, struct jw *w)
+{
+    const char *s = r->skipped;
+
+    if (!*s)
+        return;
+    jw_key(w, "skipped_tools");
+    jw_arr(w);
+    while (*s) {
+        size_t n = strcspn(s, ",");
+
+        jw_strn(w, s, n);
+        s += n;
+        s += strspn(s, ", ");
+    }
+    jw_arr_end(w);
 }
 
 bool run_error(const struct run *r, struct err *e)

@@ -154,6 +154,8 @@ void run_stop_wakes(struct run *r);
 bool run_error(const struct run *r, struct err *e);
 /* Did it end because its client asked for that? */
 bool run_cancelled(const struct run *r);
+/* The member "skipped_tools", a list; nothing when there are none. */
+void run_put_skipped(const struct run *r, struct jw *w);
 
 /*
  * The end of a request that got an error instead of a generation: the answer

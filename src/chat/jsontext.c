@@ -8,7 +8,11 @@
 
 static void escape_unit(struct buf *out, unsigned u)
 {
-    buf_printf(out, "\\u%04x", u);
+    static const char hex[] = "0123456789abcdef";
+    char text[6] = {'\\', 'u', hex[u >> 12 & 15], hex[u >> 8 & 15],
+                    hex[u >> 4 & 15], hex[u & 15]};
+
+    buf_add(out, text, sizeof(text));
 }
 
 static void escape_wide(struct buf *out, uint32_t cp)
