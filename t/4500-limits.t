@@ -113,7 +113,8 @@ $r = ask($d, $alice, 10, more => { prompt => [ (1) x 90 ] });
 is $r->{status}, 200, '90 tokens and at most 10';
 is h($r, 'limit-requests'), undef, 'requests are free now';
 is h($r, 'limit-tokens'), 6000, 'tokens are not';
-is h($r, 'remaining-tokens'), 6000 - 100, 'what it used';
+# one comes back every 10 ms
+like h($r, 'remaining-tokens'), qr/^59[0-4]\d$/, 'what it used';
 $r = ask($d, $alice, 4000, more => { stream => $yes });
 cmp_ok h($r, 'remaining-tokens'), '<=', 2000,
     'the head of a stream has what it may take';
