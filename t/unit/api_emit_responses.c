@@ -492,6 +492,14 @@ static void ends(void)
               "-incomplete incomplete", "message/incomplete [one two]; ",
               "length");
     apit_close(&t);
+    script("hm\n</think>\n\none two three four five six seven", -1);
+    is_answer(HIGH ",\"max_output_tokens\":8",
+              "created in_progress +reasoning (part ... reasoning part) "
+              "-completed +message (part ... text part) -incomplete "
+              "incomplete",
+              "reasoning/completed [hm]; message/incomplete [one two th]; ",
+              "length: what came before is complete");
+    apit_close(&t);
     script(CALL("weather", "city", "one two three four five six"), -1);
     stream(&s, NONE "," TOOLS ",\"max_output_tokens\":20", LOOK_OFTEN);
     is_str(s.bad, "", "length inside a call: every rule");
@@ -620,7 +628,7 @@ static void echoes(void)
         {"user", ""}, {"safety_identifier", "null"},
         {"prompt_cache_key", "null"}, {"reasoning.summary", "null"},
         {"text", "{\"format\":{\"type\":\"text\"}}"},
-        {"max_tool_calls", "null"},
+        {"max_tool_calls", "null"}, {"tool_choice", "\"auto\""},
     };
 
     script("Hello" END, -1);
@@ -641,7 +649,7 @@ static void echoes(void)
     /* without effect, so anything goes: but not back */
     is_object("\"user\":{},\"safety_identifier\":7,\"prompt_cache_key\":[1],"
               "\"reasoning\":{\"summary\":5},\"text\":{\"verbosity\":[]},"
-              "\"max_tool_calls\":\"x\"",
+              "\"max_tool_calls\":\"x\",\"tool_choice\":null",
               odd, sizeof(odd) / sizeof(odd[0]));
     apit_close(&t);
 }

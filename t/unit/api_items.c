@@ -676,6 +676,11 @@ static void refuses(const char *json, const struct body_past *from,
            "is too much for a format without system turns and tools");
     is_str(err.where, where, "which is said in the caller's terms");
     prompts_release(&p);
+    err = (struct err){0};
+    is_int(prompts_turns(&p, &m, &body, &arena, &err), ST_INVALID,
+           "and in other turns as well");
+    is_str(err.where, where, "which changes nothing of what is said");
+    prompts_release(&p);
     format_free(f);
 }
 
@@ -683,8 +688,12 @@ static void formats(void)
 {
     char before[] = "[" U "," C("1") "]";
     const struct body_past from = {before, chain, one};
+    const struct catalog_model no_format = {.format = NULL};
+    struct prompt_ids none = {.context = 100};
 
     refuses("{\"instructions\":\"x\",\"input\":\"hi\"}", NULL,
+            "instructions");
+    refuses("{\"instructions\":\"x\",\"input\":[" U "," C("1") "]}", NULL,
             "instructions");
     refuses("{\"input\":[" U "," U "," C("1") "]}", NULL, "input[2]");
     refuses("{\"input\":[" U "," R("r") "," C("1") "]}", NULL, "input[1]");
@@ -694,6 +703,10 @@ static void formats(void)
     refuses("{\"input\":\"hi\",\"tools\":[" T("f") "]}", NULL, "tools");
     refuses("{\"input\":\"hi\",\"reasoning\":{\"effort\":75}}", NULL,
             "reasoning.effort");
+    ok(!parse("{\"input\":\"hi\"}") &&
+           prompts_turns(&none, &no_format, &body, &arena, &err) ==
+               ST_UNSUPPORTED && !strcmp(err.where, "model"),
+       "a model without a chat format has no other turns");
 }
 
 /* --- hostile -------------------------------------------------------------- */
