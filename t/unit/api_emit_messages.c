@@ -456,6 +456,9 @@ static void ends(void)
         "weather{\"city\": \"one two three four five six seven eight nine ten "
         "[" CUT "eight nine ten] max_tokens",
         "[" CUT "eight nine ten] max_tokens", "length within a call");
+    all(CUT END, TOOLS,
+        "weather{\"city\": \"one two three four five six seven [" CUT
+        "] end_turn", "[" CUT "] end_turn", "a turn that ends within a call");
 }
 
 /* Put them into the call of a whole answer that is not over. False: it was over
@@ -604,15 +607,25 @@ static void names(void)
 static void usage(void)
 {
     int64_t prompt, first;
+    struct arena a;
     struct seen s;
     struct call c;
 
     gen.cached = 3;
+    gen.prefill_us = 50000;
     script("hm\n</think>\n\none two" END, 0);
-    call_do(&c, &t, route, body(true, THINK));
+    call_do(&c, &t, "/v1/messages/count_tokens", body(false, THINK));
+    first = json_int(json_get(call_json(&c, &a), "input_tokens"));
+    arena_release(&a);
+    call_release(&c);
+    call_start(&c, &t, "POST", route, body(true, THINK), NULL);
+    usleep(300000); /* it is over before anybody looks */
+    call_finish(&c);
     see(&s, &c);
-    first = json_int(json_at(s.start, "usage.input_tokens")) +
-            json_int(json_at(s.start, "usage.cache_read_input_tokens"));
+    is_int(json_int(json_at(s.start, "usage.input_tokens")), first - 3,
+           "usage: at the start, as far as it is known");
+    is_int(json_int(json_at(s.start, "usage.cache_read_input_tokens")), 3,
+           "usage: and what was cached");
     prompt = json_int(json_at(s.end, "usage.input_tokens"));
     ok(first > 3 && prompt == first - 3, "usage: what was not cached");
     is_int(json_int(json_at(s.start, "usage.output_tokens")), 0,
@@ -638,6 +651,7 @@ static void usage(void)
     call_release(&c);
     apit_close(&t);
     gen.cached = 0;
+    gen.prefill_us = 0;
 }
 
 static void skipped(void)
