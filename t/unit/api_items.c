@@ -22,6 +22,7 @@
               "\"f\",\"arguments\":\"{\\\"a\\\":1}\"}"
 #define O(id) "{\"type\":\"function_call_output\",\"call_id\":\"" id "\"," \
               "\"output\":\"42\"}"
+#define S(text) "{\"role\":\"developer\",\"content\":\"" text "\"}"
 #define W64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define T(name) "{\"type\":\"function\",\"name\":\"" name "\"}"
 
@@ -663,10 +664,47 @@ static void resolved(void)
 
 /* --- what a chat format refuses ------------------------------------------ */
 
+static char turned[300]; /* what was rendered last */
+
+/* Shows the turns, and takes none of them. */
+static enum st show(const struct format *f, const struct chat_req *r,
+                    struct segments *out, bool *think_open, struct err *e)
+{
+    size_t n = 0;
+
+    (void)f;
+    (void)out;
+    (void)think_open;
+    for (size_t i = 0; i < r->n_messages; i++)
+        n += (size_t)snprintf(turned + n, sizeof(turned) - n, "%s%c:%.*s",
+                              i ? " " : "", "SUAT"[r->messages[i].role],
+                              (int)r->messages[i].content.n,
+                              r->messages[i].content.s);
+    return err_set(e, ST_INVALID, "messages", "refused");
+}
+
+static const struct format_kind kind = {.name = "bare", .render = show};
+
+/* The turns that a format gets which takes none as they were sent. */
+static void turns_are(const char *json, bool system, const char *want)
+{
+    struct format *f = format_new(&kind, "bare", "none");
+    const struct catalog_model m = {.format = f};
+    struct prompt_ids p = {.context = 100};
+
+    f->caps.system = system;
+    turned[0] = '\0';
+    ok(!parse(json), "%.60s", json);
+    is_int(prompts_turns(&p, &m, &body, &arena, &err), ST_INVALID,
+           "is taken in no turns");
+    is_str(turned, want, "these are the last that were tried");
+    prompts_release(&p);
+    format_free(f);
+}
+
 static void refuses(const char *json, const struct body_past *from,
                     const char *where)
 {
-    static const struct format_kind kind = {.name = "bare"};
     struct format *f = format_new(&kind, "bare", "none");
     const struct catalog_model m = {.format = f};
     struct prompt_ids p = {.context = 100};
@@ -707,6 +745,16 @@ static void formats(void)
            prompts_turns(&none, &no_format, &body, &arena, &err) ==
                ST_UNSUPPORTED && !strcmp(err.where, "model"),
        "a model without a chat format has no other turns");
+    turns_are("{\"instructions\":\"x\",\"input\":\"hi\"}", false,
+              "U:x\n\nhi");
+    turns_are("{\"instructions\":\"\",\"input\":\"hi\"}", false, "U:hi");
+    turns_are("{\"input\":[" U "," S("") "," U "]}", false, "U:hi\n\nhi");
+    turns_are("{\"input\":[" U "," S("late") "," U "]}", false,
+              "U:hi\n\nlate\n\nhi");
+    turns_are("{\"input\":[" S("x") "," U "," A("a") "," S("late") "]}",
+              true, "S:x U:hi A:a U:late");
+    turns_are("{\"input\":[" S("x") "," U "," A("a") "," U "]}", true,
+              "S:x U:hi A:a U:hi");
 }
 
 /* --- hostile -------------------------------------------------------------- */
