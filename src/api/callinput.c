@@ -48,14 +48,6 @@ static void begin(struct call_input *c, struct text args)
 
 /* --- the string ----------------------------------------------------------- */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 enum escape { ESCAPE_CUT, ESCAPE_BAD, ESCAPE_GOOD };
 
 /* \uXXXX at t.s[i]. */
@@ -67,7 +59,7 @@ static enum escape read_unit(struct text t, size_t i, uint32_t *unit)
     if (i + 1 < t.n && t.s[i + 1] != 'u')
         return ESCAPE_BAD;
     for (size_t k = i + 2; k < i + 6; k++) {
-        int digit = k < t.n ? hex_digit(t.s[k]) : 0;
+        int digit = k < t.n ? ascii_hex(t.s[k]) : 0;
 
         if (digit < 0)
             return ESCAPE_BAD;

@@ -8,6 +8,7 @@
 #include "api/route.h"
 #include "api/run.h"
 #include "api/who.h"
+#include "base/ascii.h"
 #include "base/thread.h"
 #include "db/writer.h"
 #include "gen/memory.h"
@@ -103,17 +104,6 @@ void handle_models(struct exchange *x)
     answer_written(x, w, 200);
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 /* Undo %XX; bytes that are no escape stay. Returns the length; 0 when it
  * does not fit. */
 static size_t percent_decode(struct span s, char *out, size_t cap)
@@ -124,8 +114,8 @@ static size_t percent_decode(struct span s, char *out, size_t cap)
         int hi = -1, lo = -1;
 
         if (s.s[i] == '%' && s.n - i > 2) {
-            hi = hex_value(s.s[i + 1]);
-            lo = hex_value(s.s[i + 2]);
+            hi = ascii_hex(s.s[i + 1]);
+            lo = ascii_hex(s.s[i + 2]);
         }
         if (n == cap)
             return 0;

@@ -13,6 +13,7 @@
 #include "api/route.h"
 #include "api/run.h"
 #include "api/stored.h"
+#include "base/ascii.h"
 #include "base/num.h"
 #include "base/thread.h"
 #include "chat/jsontext.h"
@@ -41,15 +42,6 @@ struct stored_wait {
 
 /* --- the query ----------------------------------------------------------- */
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* The value of `name`, %XX undone; false when it is not there. One that is
  * too long is cut, and then is none that means anything. */
 static bool query_get(struct span query, const char *name,
@@ -67,8 +59,8 @@ static bool query_get(struct span query, const char *name,
         if (len <= head || memcmp(s, name, head) != 0 || s[head] != '=')
             continue;
         for (size_t i = head + 1; i < len && n < VALUE_MAX - 1; i++) {
-            int hi = len - i > 2 && s[i] == '%' ? hex_value(s[i + 1]) : -1;
-            int lo = hi >= 0 ? hex_value(s[i + 2]) : -1;
+            int hi = len - i > 2 && s[i] == '%' ? ascii_hex(s[i + 1]) : -1;
+            int lo = hi >= 0 ? ascii_hex(s[i + 2]) : -1;
 
             out[n++] = lo >= 0 ? (char)(hi * 16 + lo) : s[i];
             i += lo >= 0 ? 2 : 0;

@@ -3,6 +3,7 @@
 #include "api/hold.h"
 #include "api/run.h"
 #include "api/stored.h"
+#include "base/ascii.h"
 #include "base/thread.h"
 
 #define FIELD "previous_response_id"
@@ -197,13 +198,6 @@ static enum st places(struct stored_list *out, struct arena *a,
     return ST_OK;
 }
 
-static int digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Behind the digits of its response an id of ours has an item's place, of the
  * input behind an i: nobody else's begins so, and nobody has to search. */
 static const struct json *find(const struct stored_past *p, struct text id)
@@ -215,9 +209,9 @@ static const struct json *find(const struct stored_past *p, struct text id)
     size_t at = 0;
 
     for (s += *s == 'i'; s < end; s++) {
-        if (digit(*s) < 0 || at > list->n)
+        if (ascii_hex(*s) < 0 || at > list->n)
             return NULL;
-        at = 16 * at + (size_t)digit(*s);
+        at = 16 * at + (size_t)ascii_hex(*s);
     }
     own = at < list->n ? json_get(list->p[at], "id") : NULL;
     return own && own->type == JSON_STR && text_same(own->str, id)

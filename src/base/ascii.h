@@ -18,6 +18,16 @@ static inline bool json_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
+/* The value of a hexadecimal digit, -1: it is none. */
+static inline int ascii_hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
 /* Without white space at its ends. */
 static inline struct span ascii_trim(const char *s, size_t n)
 {

@@ -145,14 +145,6 @@ static bool add_word(unsigned kinds, const char *s, size_t n, struct buf *out)
 
 /* --- Python literals ------------------------------------------------------ */
 
-static int hex_of(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* `width` hex digits at s[0..n); false when they are not there. */
 static bool read_hex(const char *s, size_t n, size_t width, uint32_t *v)
 {
@@ -160,7 +152,7 @@ static bool read_hex(const char *s, size_t n, size_t width, uint32_t *v)
     if (n < width)
         return false;
     for (size_t i = 0; i < width; i++) {
-        int d = hex_of(s[i]);
+        int d = ascii_hex(s[i]);
 
         if (d < 0)
             return false;

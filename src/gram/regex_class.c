@@ -1,3 +1,4 @@
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "gram/regex_int.h"
 #include <string.h>
@@ -101,15 +102,6 @@ const struct gx *regex_one(struct regex *r, uint32_t cp)
     return x;
 }
 
-static int hex_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Exactly n digits at offset `at`. */
 static bool hex_digits(const struct regex *r, size_t at, size_t n, uint32_t *v)
 {
@@ -117,7 +109,7 @@ static bool hex_digits(const struct regex *r, size_t at, size_t n, uint32_t *v)
     if (at > r->n || n > r->n - at)
         return false;
     for (size_t i = 0; i < n; i++) {
-        int d = hex_of(r->s[at + i]);
+        int d = ascii_hex(r->s[at + i]);
 
         if (d < 0)
             return false;
@@ -140,7 +132,7 @@ static enum st code_point(struct regex *r, size_t start, uint32_t *cp)
     if (regex_at(r, '{')) {
         *cp = 0;
         for (r->at++; r->at < r->n && *cp <= 0x10ffff; r->at++) {
-            int d = hex_of(r->s[r->at]);
+            int d = ascii_hex(r->s[r->at]);
 
             if (d < 0)
                 break;

@@ -1,4 +1,5 @@
 #include "config.h"
+#include "base/ascii.h"
 #include "gram/schema_way.h"
 
 #include <string.h>
@@ -9,14 +10,6 @@
  * carries. Other documents are never fetched.
  */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Percent-encoded bytes as they are; NULL: no memory. */
 static char *decoded(struct schema_read *s, struct text t, size_t *n)
 {
@@ -24,8 +17,8 @@ static char *decoded(struct schema_read *s, struct text t, size_t *n)
     size_t k = 0;
 
     for (size_t i = 0; p && i < t.n; i++) {
-        int hi = i + 2 < t.n && t.s[i] == '%' ? hex_digit(t.s[i + 1]) : -1;
-        int lo = hi >= 0 ? hex_digit(t.s[i + 2]) : -1;
+        int hi = i + 2 < t.n && t.s[i] == '%' ? ascii_hex(t.s[i + 1]) : -1;
+        int lo = hi >= 0 ? ascii_hex(t.s[i + 2]) : -1;
 
         if (lo >= 0) {
             p[k++] = (char)(hi << 4 | lo);
