@@ -72,6 +72,9 @@ static const struct {
 } largest[] = {
     {"a tool", "{\"input\":\"x\",\"tools\":[{\"type\":\"function\","
      "\"name\":\"f\",\"description\":\"d\"}]}", true},
+    {"a name", "{\"input\":[{\"role\":\"user\",\"content\":\"x\"},{\"type\":"
+     "\"function_call\",\"call_id\":\"c\",\"namespace\":\"s\",\"name\":\"@\","
+     "\"arguments\":\"{}\"}]}", true},
     {"a seal", "{\"input\":[{\"role\":\"user\",\"content\":\"x\"},{\"type\":"
      "\"reasoning\",\"encrypted_content\":\"#\"}]}", true},
     {"parts", "{\"input\":[{\"role\":\"user\",\"content\":[{\"type\":"

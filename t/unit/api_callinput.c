@@ -62,6 +62,8 @@ static void rows(void)
         {"{\"input\":\"\\ud83d\\u0041\"}", BAD "A"},
         {"{\"input\":\"\\ud83d\\ud83d\\ude00\"}", BAD "\xf0\x9f\x98\x80"},
         {"{\"input\":\"\\ude00\\ud83d\"}", BAD BAD},
+        {"{\"input\":\"\\udc00\\udc00\"}", BAD BAD},
+        {"{\"input\":\"\\ud83dxude00\"}", BAD "xude00"},
         /* no escapes */
         {"{\"input\":\"\\d+\\q\\\"}\"}", "\\d+\\q\"}"},
         {"{\"input\":\"\\u12g4\\u\"}", "\\u12g4\\u"},
@@ -89,6 +91,27 @@ static void rows(void)
            "%s", list[i][0]);
     ok(always((struct text){"{\"input\":\"a\\u0000\0b\"}", 22},
               (struct text){"a\0\0b", 4}), "NUL is a character");
+    ok(always((struct text){"{\"input\":\"a\\\0b\"}", 15},
+              (struct text){"a\\\0b", 4}), "and not what escapes end with");
+}
+
+/* What is clear is told before the end. */
+static void early(void)
+{
+    static const char *const list[][2] = {
+        {"{\"input\": \"a", "a"}, {"{\"inp", ""}, {"{\"x", "{\"x"},
+        {"plain", "plain"}, {"[1", "[1"}, {"{\"input\": 5", "{\"input\": 5"},
+        {"{\"input\": \"a\\ud83d", "a"}, {"", ""},
+    };
+    struct buf out;
+
+    buf_init(&out, 1 << 20);
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+        read_cut((struct text){list[i][0], strlen(list[i][0])}, 0, 1, false,
+                 &out);
+        is_str(out.p, list[i][1], "early: %s", list[i][0]);
+    }
+    buf_release(&out);
 }
 
 static uint32_t draw(uint32_t *seed, uint32_t n)
@@ -172,6 +195,7 @@ static void judged(void)
 int main(void)
 {
     rows();
+    early();
     judged();
     return done();
 }

@@ -445,8 +445,11 @@ static void more_tools(void)
               "\"developer\",\"tools\":[" T("f") "," SPACE("a", T("f")) ","
               "{\"type\":\"web_search\"}]}," U ",{\"type\":"
               "\"additional_tools\",\"tools\":[" T("g") "," SPACE("a", T("f"))
-              "]}],\"tools\":[" T("h") "," T("f") "]}"), "tools in items");
+              "]}],\"tools\":[" T("h") ",{\"type\":\"function\",\"name\":"
+              "\"f\",\"description\":\"newer\"}]}"), "tools in items");
     tools_are("f/f a__f=a/f g/g h/h", "are offered, each name once");
+    ok(json_is(json_get(body.chat.tool_list[0].function, "description"),
+               "newer"), "as the last list has it");
     is_str(said(), "user t:hi", "and nothing is said of them");
     is_str(body.skipped, "web_search", "what cannot be served is left out");
     ok(parse("{\"input\":[" U ",{\"type\":\"additional_tools\",\"tools\":["
@@ -631,6 +634,10 @@ static void past(void)
     is_int(with_past("[{\"type\":\"zap\"}]", "{\"input\":\"go\"," PREVIOUS
                      "}"), ST_INVALID, "an item of it that nobody knows");
     is_str(err.where, "previous_response_id", "is its fault");
+    is_int(with_past("[{\"type\":\"additional_tools\",\"tools\":[5]}]",
+                     "{\"input\":\"go\"," PREVIOUS "}"), ST_INVALID,
+           "a tool of it that is none");
+    is_str(err.where, "previous_response_id", "is its fault, too");
     ok(!with_past("[{\"role\":\"user\",\"content\":[{\"type\":\"input_image\""
                   ",\"image_url\":\"x\"}]}]", "{\"input\":\"go\"," PREVIOUS
                   "}"), "an image in it");

@@ -438,6 +438,16 @@ static const struct row {
     {NS(",\"tools\":[{\"type\":\"custom\",\"name\":\"f\",\"format\":{}}]"),
      "tools[0].tools[0].format.type"},
     {"{\"input\":[{\"type\":\"additional_tools\"}]}", "input[0].tools"},
+    /* both names are those of a tool */
+    {"{\"input\":\"hi\",\"tools\":[{\"type\":\"namespace\",\"name\":\"a\","
+     "\"tools\":[" FN("f") "]}],\"tool_choice\":{\"type\":\"function\","
+     "\"namespace\":\"a\",\"name\":\"zzz\"}}", "tool_choice"},
+    {"{\"input\":\"hi\",\"tools\":[{\"type\":\"namespace\",\"name\":\"a\","
+     "\"tools\":[" FN("f") "]}],\"tool_choice\":{\"type\":\"allowed_tools\","
+     "\"mode\":\"auto\",\"tools\":[" FN("a") "]}}", "tool_choice"},
+    {"{\"input\":\"hi\",\"tools\":[{\"type\":\"custom\",\"name\":\"f\","
+     "\"format\":{\"type\":\"grammar\",\"syntax\":\"lark\",\"definition\":5}"
+     "}]}", "tools[0].format.definition"},
     {"{\"input\":[{\"type\":\"additional_tools\",\"tools\":5}]}",
      "input[0].tools"},
     {"{\"input\":[{\"type\":\"additional_tools\",\"tools\":[{\"type\":"

@@ -117,6 +117,10 @@ static void one_prompt(struct apit *t, const char *body, const char *whole,
 
 static void test_prompts(struct apit *t)
 {
+    static const char *const none[] = {
+        "", "i", "01", "i1", "ii0", "0x", "g0", "i7", "ffffffff", "iffffffff",
+        "ffffffffffffffffffffffff0", "10000000000000000", "-1", "00\\u0000",
+    };
     char a[64], b[64], body[600];
 
     is_int(post(t, "{\"instructions\":\"be\",\"input\":\"alpha\"}", NULL, a),
@@ -136,6 +140,11 @@ static void test_prompts(struct apit *t)
     one_prompt(t, body, "{\"store\":false,\"input\":[" USER("beta") "," SAID
                "," USER("alpha") "," SAID "," USER("gamma") "]}",
                "items by their ids");
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        snprintf(body, sizeof(body), "{\"input\":[" REF("msg_%s%s") "]}",
+                 a + 5, none[i]);
+        refused(t, body, 400, "no such item");
+    }
     snprintf(body, sizeof(body), "{\"input\":\"x\","
              "\"previous_response_id\":\"%s0\"}", b);
     refused(t, body, 400, "no such response");
