@@ -176,8 +176,7 @@ void stored_close(struct exchange *x, const struct figures *f)
     if (!atomic_load(&x->gone))
         status = responses_status(r, wrong ? &e : NULL);
     buf_init(&answer, BUF_ANSWER);
-    responses_object(r, f, !strcmp(status, "failed") && wrong ? &e : NULL,
-                     status, &answer);
+    responses_object(r, f, wrong ? &e : NULL, status, &answer);
     responses_end(x->api->c.responses, s->id, status, &answer, leave, s);
 }
 

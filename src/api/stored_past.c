@@ -177,8 +177,6 @@ static enum st chain(void *arg, struct arena *a, struct text id,
         *items = l.v;
     if (st == ST_NOT_FOUND)
         st = unknown(e);
-    if ((st == ST_INVALID || st == ST_LIMIT) && e && !e->where[0])
-        snprintf(e->where, sizeof(e->where), FIELD);
     free(c);
     return st;
 }

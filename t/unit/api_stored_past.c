@@ -205,10 +205,25 @@ static void leave_room(size_t bytes)
                    atomic_load(&memory.bytes[MEM_KV]) - bytes);
 }
 
+/* 20,000 short strings: 2 MB as a tree. */
+static void nodes(struct apit *t, char id[64])
+{
+    struct buf b;
+
+    buf_init(&b, 1 << 20);
+    buf_puts(&b, "{\"input\":[" USER("Hi") ",{\"type\":\"mcp_call\","
+                 "\"output\":[\"\"");
+    for (int i = 0; i < 20000; i++)
+        buf_puts(&b, ",\"abcd\"");
+    buf_puts(&b, "]}]}");
+    is_int(post(t, b.p, NULL, id), 200, "one of many small pieces");
+    buf_release(&b);
+}
+
 /* 200 kB are 5 MB as a tree. */
 static void test_memory(struct apit *t)
 {
-    char id[64], other[64], body[600], items[128], one[128];
+    char id[64], small[64], other[64], body[600], items[128], one[128];
 
     padded(t, 200000, id);
     snprintf(one, sizeof(one), R "/%s", id);
@@ -228,6 +243,13 @@ static void test_memory(struct apit *t)
     is_int(status_of(t, "GET", one, NULL), 503, "but not for half of that");
     memory_set(&memory, MEM_KV, 0);
     is_int(status_of(t, "GET", items, NULL), 200, "there is room again");
+    nodes(t, small);
+    snprintf(one, sizeof(one), "{\"input\":\"x\","
+             "\"previous_response_id\":\"%s\"}", small);
+    is_int(post(t, one, NULL, other), 200,
+           "a small body goes on from a large tree");
+    snprintf(items, sizeof(items), R "/%s/input_items", small);
+    is_int(status_of(t, "GET", items, NULL), 200, "and reads its items");
     is_int(post(t, body, NULL, other), 200, "for all");
     is_int(atomic_load(&memory.bytes[MEM_REQUESTS]), 0, "all is given back");
 }
@@ -466,6 +488,20 @@ static void test_running(struct apit *t)
     call_release(&d);
 }
 
+/* Over before it could be stopped: it is what it is. */
+static void test_late(struct apit *t)
+{
+    struct call c;
+
+    call_start(&c, t, "POST", R, "{\"input\":\"Hi\"}", NULL);
+    nanosleep(&(struct timespec){0, 200000000}, NULL);
+    stored_cancel(t->api->stored, run_of(&c.x)->row.request_id, 0);
+    call_finish(&c);
+    ok(strstr(call_body(&c), "\"status\":\"completed\"") != NULL,
+       "cancelled too late: completed");
+    call_release(&c);
+}
+
 /* More than there are lists to look in: each is found by its whole id. */
 static void test_many(struct apit *t)
 {
@@ -669,6 +705,7 @@ int main(void)
     apit_with(&gen, no_store, test_unkept);
     apit_with(&gen, keep, test_routes);
     apit_with(&gen, keep, test_many);
+    apit_with(&gen, keep, test_late);
     gen.per_token_us = 20000;
     apit_with(&gen, keep, test_running);
     apit_with(&gen, keep, test_drained);
