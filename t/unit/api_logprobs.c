@@ -675,6 +675,69 @@ static void test_whole(enum logprobs_shape shape, int32_t top)
     buf_release(&out[1]);
 }
 
+/* Bytes of all that is kept, in one form. */
+static size_t bytes_of(const struct gen_t *g, enum logprobs_form form)
+{
+    struct buf out;
+    struct jw *w;
+    size_t n;
+
+    buf_init(&out, BUF_ANSWER);
+    w = jw_new(&out);
+    logprobs_range(g->l, w, form, 0, logprobs_before_byte(g->l, SIZE_MAX));
+    if (!jw_end(w))
+        ok(false, "what is kept is JSON");
+    n = out.n;
+    buf_release(&out);
+    return n;
+}
+
+/* What the accounts say covers what is there. */
+static void test_kept(int32_t top)
+{
+    struct gen_opts o = {.shape = LOGPROBS_ITEM, .top = top};
+    int32_t id = toy_id(&toy, "a", 1);
+    struct logprob likely[20];
+    size_t n, bytes;
+    struct gen_t g;
+
+    gen_open(&g, &o);
+    for (int k = 0; k < 20; k++)
+        likely[k] = (struct logprob){id, -12.345678f};
+    for (int i = 0; i < 100; i++) {
+        ring_token(g.ring, id, 0, -12.345678f, likely);
+        drain(&g);
+    }
+    reply_end(g.r, false, &g.thought, &g.said);
+    logprobs_end(g.l, g.r);
+    n = logprobs_before_byte(g.l, SIZE_MAX);
+    bytes = bytes_of(&g, LOGPROBS_FULL) + bytes_of(&g, LOGPROBS_BRIEF);
+    is_int((intmax_t)n, 100, "top %d: all are kept", top);
+    ok(bytes > 100 && bytes <= logprobs_kept(g.l) / MANY * n,
+       "in %zu bytes, of %zu for %d", bytes, logprobs_kept(g.l), MANY);
+    gen_close(&g);
+    o.shape = LOGPROBS_CHAT;
+    gen_open(&g, &o);
+    is_int((intmax_t)logprobs_kept(g.l), 0, "of other shapes none");
+    gen_close(&g);
+}
+
+/* What a stop string took was never said. */
+static void test_kept_stop(void)
+{
+    struct gen_t g;
+
+    gen_open(&g, &(struct gen_opts){.shape = LOGPROBS_ITEM, .stop = "ab",
+                                    .plain = true});
+    feed_bytes(&g, "aab");
+    drain(&g);
+    reply_end(g.r, false, &g.thought, &g.said);
+    logprobs_end(g.l, g.r);
+    ok(is(&g.said, "a"), "one character was said");
+    is_int((intmax_t)logprobs_before_byte(g.l, SIZE_MAX), 1, "one is kept");
+    gen_close(&g);
+}
+
 int main(void)
 {
     test_joins();
@@ -689,6 +752,11 @@ int main(void)
     test_whole(LOGPROBS_CHAT, 3);
     test_whole(LOGPROBS_TEXT, 0);
     test_whole(LOGPROBS_TEXT, 3);
+    test_kept(0);
+    test_kept(3);
+    close_toy();
+    open_toy("ab", 2);
+    test_kept_stop();
     close_toy();
     return done();
 }
