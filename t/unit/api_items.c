@@ -231,6 +231,29 @@ static void skips(void)
     buf_release(&b);
 }
 
+/* The types of ResponseInputItem (openai 7.59.0) that name what runs at a
+ * vendor's. */
+static void hosted_items(void)
+{
+    static const char *const types[] = {
+        "file_search_call", "computer_call", "computer_call_output",
+        "web_search_call", "tool_search_call", "tool_search_output",
+        "compaction", "image_generation_call", "code_interpreter_call",
+        "local_shell_call", "local_shell_call_output", "shell_call",
+        "shell_call_output", "apply_patch_call", "apply_patch_call_output",
+        "mcp_list_tools", "mcp_approval_request", "mcp_approval_response",
+        "mcp_call", "program", "program_output",
+    };
+    char json[200];
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        snprintf(json, sizeof(json), "{\"input\":[" U ",{\"type\":\"%s\"}]}",
+                 types[i]);
+        ok(!parse(json) && !strcmp(said(), "user t:hi"), "%s", types[i]);
+        is_str(body.skipped, types[i], "is left out, and told of");
+    }
+}
+
 /* The list that goes into a header, to its last byte. */
 static void skipped_words(void)
 {
@@ -824,6 +847,7 @@ int main(void)
     seals();
     images();
     skips();
+    hosted_items();
     skipped_words();
     tools();
     spaces();
