@@ -182,6 +182,13 @@ static void requests(struct apit *t)
     call_release(&c);
     call_do(&c, t, "/v1/nothing", NULL);
     call_release(&c);
+    /* who only counts asks for no answer: refusals of that are not counted */
+    call_do(&c, t, "/v1/messages/count_tokens", "{}");
+    is_int(call_status(&c), 400, "a count of nothing");
+    call_release(&c);
+    call_do(&c, t, "/v1/responses/input_tokens", "{}");
+    is_int(call_status(&c), 400, "another");
+    call_release(&c);
 }
 
 static void counts(struct apit *t)
