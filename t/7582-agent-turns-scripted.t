@@ -44,6 +44,11 @@ for (['Qwen3.5-4B', 0], ['mistralai-Mistral-Nemo-Instruct-2407', 0],
         { role => 'bad', content => 'b' } ] });
     is $r->{json}{error}{param}, 'input[2].role',
         "$template: what is wrong stays wrong";
+    $r = post($h, $key, '/v1/responses', { input => [ map {
+        { role => 'user', content => 'a b ' x 2500 } } 1 .. 700 ] });
+    is $r->{json}{error}{code}, 'context_length_exceeded',
+        "$template: 700 neighbours of 10 kB are too long, and nothing else"
+        or diag $r->{body};
     is $d->stop, 0, 'ends well';
 }
 

@@ -162,33 +162,49 @@ static bool has_image(const struct chat_msg *m)
     return false;
 }
 
-/* b's text behind a's. */
-static bool append(struct arena *a, struct chat_msg *to,
-                   const struct chat_msg *from)
+/* list[0..n) as one message at the place of the first; false when the arena
+ * is full. */
+static bool join(struct chat_msg *to, const struct chat_msg *list, size_t n,
+                 struct arena *a)
 {
-    struct text one = to->content, two = from->content;
-    size_t bytes;
+    size_t bytes = 1, at = 0;
     char *s;
 
-    if (!mem_add(&bytes, one.n, two.n) || !mem_add(&bytes, bytes, 3))
-        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!mem_add(&bytes, bytes, list[i].content.n) ||
+            !mem_add(&bytes, bytes, 2))
+            return false;
     s = arena_alloc(a, bytes);
     if (!s)
         return false;
-    if (one.n)
-        memcpy(s, one.s, one.n);
-    bytes = one.n;
-    if (one.n && two.n) {
-        memcpy(s + bytes, "\n\n", 2);
-        bytes += 2;
+    for (size_t i = 0; i < n; i++) {
+        struct text t = list[i].content;
+
+        if (!t.n)
+            continue;
+        if (at) {
+            memcpy(s + at, "\n\n", 2);
+            at += 2;
+        }
+        memcpy(s + at, t.s, t.n);
+        at += t.n;
     }
-    if (two.n)
-        memcpy(s + bytes, two.s, two.n);
-    to->content = (struct text){s, bytes + two.n};
+    *to = list[0];
+    to->content = (struct text){s, at};
     to->has_content = true;
     to->parts = NULL;
     to->n_parts = 0;
     return true;
+}
+
+/* How many of list[0..n), of which there is one, become one. */
+static size_t neighbours(const struct chat_msg *list, size_t n)
+{
+    size_t k = 0;
+
+    while (k < n && list[k].role == ROLE_USER && !has_image(&list[k]))
+        k++;
+    return k ? k : 1;
 }
 
 /* False when nothing is different afterwards, or memory is out.
@@ -197,24 +213,24 @@ static bool fold(struct chat_req *r, bool late, struct arena *a)
 {
     struct chat_msg *list = arena_array(a, r->n_messages, sizeof(*list));
     bool changed = false;
-    size_t n = 0;
+    size_t n = 0, k;
 
     for (size_t i = 0; list && i < r->n_messages; i++) {
-        struct chat_msg m = r->messages[i];
-
-        late = late || m.role != ROLE_SYSTEM;
-        if (late && m.role == ROLE_SYSTEM) {
-            m.role = ROLE_USER;
-            changed = true;
-        }
-        if (n && m.role == ROLE_USER && list[n - 1].role == ROLE_USER &&
-            !has_image(&m) && !has_image(&list[n - 1])) {
-            if (!append(a, &list[n - 1], &m))
-                return false;
-            changed = true;
+        list[i] = r->messages[i];
+        late = late || list[i].role != ROLE_SYSTEM;
+        if (!late || list[i].role != ROLE_SYSTEM)
             continue;
-        }
-        list[n++] = m;
+        list[i].role = ROLE_USER;
+        changed = true;
+    }
+    for (size_t i = 0; list && i < r->n_messages; i += k) {
+        k = neighbours(list + i, r->n_messages - i);
+        if (k == 1)
+            list[n] = list[i];
+        else if (!join(&list[n], list + i, k, a))
+            return false;
+        changed = changed || k > 1;
+        n++;
     }
     r->messages = list;
     r->n_messages = n;
@@ -234,7 +250,10 @@ enum st prompts_turns(struct prompt_ids *p, const struct catalog_model *m,
     if (!fold(&folded.chat, !format_caps(m->format)->system, a))
         return st;
     prompts_release(p);
-    return prompts_chat(p, m, &folded, a, &second) ? st : ST_OK;
+    st = prompts_chat(p, m, &folded, a, &second);
+    if (st && st != ST_INVALID && e)
+        *e = second;
+    return st;
 }
 
 /* --- completions --------------------------------------------------------- */

@@ -39,7 +39,8 @@ enum st prompts_text(struct prompt_ids *p, const struct catalog_model *m,
  * users' messages side by side. What the format refuses as it was sent is
  * tried once more with every late system message (every one, where it has no
  * system turn) read as a user's, and users' neighbours as one message, an
- * empty line between. The error is the first.
+ * empty line between. The error is the first, unless the second try is refused
+ * for something else than its form (its length).
  */
 enum st prompts_turns(struct prompt_ids *p, const struct catalog_model *m,
                       const struct body *b, struct arena *a, struct err *e)
