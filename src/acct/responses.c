@@ -8,8 +8,8 @@
 
 /* What waits for the writer. Those that are left at the end are freed with
  * the rest. */
-struct item {
-    struct item *next, **at; /* guarded by mu of responses */
+struct pending {
+    struct pending *next, **at; /* guarded by mu of responses */
     struct responses *rs;
     struct response_row row; /* of an end: id alone; of a delete: key too */
     const char *status;
@@ -23,7 +23,7 @@ struct item {
 struct responses {
     struct db_writer *w;
     pthread_mutex_t mu;
-    struct item *items;   /* guarded by mu */
+    struct pending *pending; /* guarded by mu */
     size_t waiting;       /* guarded by mu: bytes of them */
     bool expiring;        /* guarded by mu: a step waits */
     bool more;            /* guarded by mu: the last found enough to do */
@@ -44,13 +44,13 @@ bool responses_id_ok(const char *s, size_t n)
 
 /* --- what waits ---------------------------------------------------------- */
 
-static size_t item_bytes(const struct item *i)
+static size_t pending_bytes(const struct pending *i)
 {
     return i->n_input + i->n_answer;
 }
 
 /* False: too much waits already. */
-static bool item_join(struct responses *rs, struct item *i, size_t most)
+static bool pending_join(struct responses *rs, struct pending *i, size_t most)
 {
     bool room;
 
@@ -58,44 +58,44 @@ static bool item_join(struct responses *rs, struct item *i, size_t most)
     pthread_mutex_lock(&rs->mu);
     room = rs->waiting <= most;
     if (room) {
-        rs->waiting += item_bytes(i);
-        i->next = rs->items;
-        i->at = &rs->items;
+        rs->waiting += pending_bytes(i);
+        i->next = rs->pending;
+        i->at = &rs->pending;
         if (i->next)
             i->next->at = &i->next;
-        rs->items = i;
+        rs->pending = i;
     }
     pthread_mutex_unlock(&rs->mu);
     return room;
 }
 
-static void item_leave(struct item *i)
+static void pending_leave(struct pending *i)
 {
     struct responses *rs = i->rs;
 
     pthread_mutex_lock(&rs->mu);
-    rs->waiting -= item_bytes(i);
+    rs->waiting -= pending_bytes(i);
     *i->at = i->next;
     if (i->next)
         i->next->at = i->at;
     pthread_mutex_unlock(&rs->mu);
 }
 
-static void item_free(struct item *i)
+static void pending_free(struct pending *i)
 {
     free(i->input);
     free(i->answer);
     free(i);
 }
 
-static void item_done(void *arg)
+static void pending_done(void *arg)
 {
-    struct item *i = arg;
+    struct pending *i = arg;
 
-    item_leave(i);
+    pending_leave(i);
     if (i->done)
         i->done(i->arg);
-    item_free(i);
+    pending_free(i);
 }
 
 static void take_buf(char **p, size_t *n, struct buf *b)
@@ -106,9 +106,9 @@ static void take_buf(char **p, size_t *n, struct buf *b)
     b->n = b->cap = 0;
 }
 
-static struct item *item_new(const char *id)
+static struct pending *pending_new(const char *id)
 {
-    struct item *i = mem_new(struct item);
+    struct pending *i = mem_new(struct pending);
 
     snprintf(i->row.id, sizeof(i->row.id), "%s", id);
     return i;
@@ -141,7 +141,7 @@ static enum st touch(struct db *db, const struct response_row *r,
 
 static enum st run_begin(struct db *db, void *arg, struct err *e)
 {
-    const struct item *i = arg;
+    const struct pending *i = arg;
     const struct response_row *r = &i->row;
     struct db_stmt *s;
     enum st st = db_stmt(&s, db, SQL_RESPONSE_OPEN, e);
@@ -180,7 +180,7 @@ static enum st run_died(struct db *db, const char *id, size_t *n,
 
 static enum st run_end(struct db *db, void *arg, struct err *e)
 {
-    const struct item *i = arg;
+    const struct pending *i = arg;
     struct db_stmt *s;
     size_t n;
     enum st st;
@@ -200,7 +200,7 @@ static enum st run_end(struct db *db, void *arg, struct err *e)
 
 static enum st run_delete(struct db *db, void *arg, struct err *e)
 {
-    const struct item *i = arg;
+    const struct pending *i = arg;
     struct db_stmt *s;
     enum st st = db_stmt(&s, db, SQL_RESPONSE_DELETE, e);
 
@@ -215,7 +215,7 @@ static enum st run_delete(struct db *db, void *arg, struct err *e)
 
 static enum st run_expire(struct db *db, void *arg, struct err *e)
 {
-    struct item *i = arg;
+    struct pending *i = arg;
     size_t bytes = 0, n = 0;
     bool row = true;
     enum st st = ST_OK;
@@ -240,19 +240,19 @@ static enum st run_expire(struct db *db, void *arg, struct err *e)
 
 static void expire_done(void *arg)
 {
-    struct item *i = arg;
+    struct pending *i = arg;
     struct responses *rs = i->rs;
 
     pthread_mutex_lock(&rs->mu);
     rs->expiring = false;
     rs->more = i->more;
     pthread_mutex_unlock(&rs->mu);
-    item_done(i);
+    pending_done(i);
 }
 
 void responses_tick(struct responses *rs, int64_t now_ms)
 {
-    struct item *i;
+    struct pending *i;
     struct db_post p = {.run = run_expire, .done = expire_done};
     bool due;
 
@@ -263,10 +263,10 @@ void responses_tick(struct responses *rs, int64_t now_ms)
     pthread_mutex_unlock(&rs->mu);
     if (!due)
         return;
-    i = item_new("");
+    i = pending_new("");
     i->row.expires_ms = now_ms;
     p.arg = i;
-    (void)item_join(rs, i, SIZE_MAX);
+    (void)pending_join(rs, i, SIZE_MAX);
     if (!db_post(rs->w, &p, NULL)) {
         rs->expired_ms = now_ms;
         return;
@@ -350,11 +350,11 @@ void responses_free(struct responses *rs)
 {
     if (!rs)
         return;
-    while (rs->items) {
-        struct item *i = rs->items;
+    while (rs->pending) {
+        struct pending *i = rs->pending;
 
-        item_leave(i);
-        item_free(i);
+        pending_leave(i);
+        pending_free(i);
     }
     db_close(rs->db);
     pthread_mutex_destroy(&rs->mu);
@@ -367,15 +367,15 @@ void responses_free(struct responses *rs)
 enum st responses_begin(struct responses *rs, const struct response_row *row,
                         struct buf *input, struct buf *answer, struct err *e)
 {
-    struct item *i = item_new(row->id);
-    struct db_post p = {.run = run_begin, .done = item_done, .arg = i};
+    struct pending *i = pending_new(row->id);
+    struct db_post p = {.run = run_begin, .done = pending_done, .arg = i};
     enum st st;
 
     i->row = *row;
     i->n_input = input->n;
     i->n_answer = answer->n;
-    if (!item_join(rs, i, RESPONSES_WAITING)) {
-        item_free(i);
+    if (!pending_join(rs, i, RESPONSES_WAITING)) {
+        pending_free(i);
         return err_set(e, ST_BUSY, "",
                        "the database is behind; try again later");
     }
@@ -384,16 +384,16 @@ enum st responses_begin(struct responses *rs, const struct response_row *row,
     st = db_post(rs->w, &p, e);
     if (!st)
         return ST_OK;
-    item_leave(i);
-    item_free(i);
+    pending_leave(i);
+    pending_free(i);
     return st;
 }
 
 void responses_end(struct responses *rs, const char *id, const char *status,
                    struct buf *answer, void (*done)(void *arg), void *arg)
 {
-    struct item *i = item_new(id);
-    struct db_post p = {.run = run_end, .done = item_done, .arg = i};
+    struct pending *i = pending_new(id);
+    struct db_post p = {.run = run_end, .done = pending_done, .arg = i};
 
     i->status = status;
     i->done = done;
@@ -401,37 +401,37 @@ void responses_end(struct responses *rs, const char *id, const char *status,
     if (!answer->failed)
         take_buf(&i->answer, &i->n_answer, answer);
     buf_release(answer);
-    (void)item_join(rs, i, SIZE_MAX);
+    (void)pending_join(rs, i, SIZE_MAX);
     db_post_always(rs->w, &p);
 }
 
 void responses_undo(struct responses *rs, const char *id, int64_t key_id)
 {
-    struct item *i = item_new(id);
-    struct db_post p = {.run = run_delete, .done = item_done, .arg = i};
+    struct pending *i = pending_new(id);
+    struct db_post p = {.run = run_delete, .done = pending_done, .arg = i};
 
     i->row.key_id = key_id;
-    (void)item_join(rs, i, SIZE_MAX);
+    (void)pending_join(rs, i, SIZE_MAX);
     db_post_always(rs->w, &p);
 }
 
 enum st responses_delete(struct responses *rs, const char *id, int64_t key_id,
                          void (*done)(void *arg), void *arg, struct err *e)
 {
-    struct item *i = item_new(id);
+    struct pending *i = pending_new(id);
     struct db_post p = {
-        .run = run_delete, .done = item_done, .arg = i, .soon = true};
+        .run = run_delete, .done = pending_done, .arg = i, .soon = true};
     enum st st;
 
     i->row.key_id = key_id;
     i->done = done;
     i->arg = arg;
-    (void)item_join(rs, i, SIZE_MAX);
+    (void)pending_join(rs, i, SIZE_MAX);
     st = db_post(rs->w, &p, e);
     if (!st)
         return ST_OK;
-    item_leave(i);
-    item_free(i);
+    pending_leave(i);
+    pending_free(i);
     return st;
 }
 

@@ -190,25 +190,6 @@ static void put_block(struct jw *w, const struct run *r,
 
 /* --- events -------------------------------------------------------------- */
 
-static struct jw *open_event(struct buf *out, const char *name)
-{
-    struct jw *w;
-
-    sse_event(out, name);
-    w = jw_new(out);
-    jw_obj(w);
-    jw_kstr(w, "type", name);
-    return w;
-}
-
-static void close_event(struct jw *w, struct buf *out)
-{
-    jw_obj_end(w);
-    if (!jw_end(w))
-        out->failed = true;
-    sse_end(out);
-}
-
 static void message_start(const struct run *r, struct choice *c,
                           struct buf *out)
 {
@@ -219,7 +200,7 @@ static void message_start(const struct run *r, struct choice *c,
         return;
     c->role_sent = true;
     ring_look(c->job->ring, &v);
-    w = open_event(out, "message_start");
+    w = sse_object(out, "message_start");
     jw_key(w, "message");
     jw_obj(w);
     put_message(w, r);
@@ -231,13 +212,13 @@ static void message_start(const struct run *r, struct choice *c,
               v.ended ? v.end.cached_tokens : v.prefill_from, 0, 0);
     run_put_skipped(r, w);
     jw_obj_end(w);
-    close_event(w, out);
+    sse_object_end(w, out);
 }
 
 static struct jw *open_delta(const struct choice *c, const char *type,
                              struct buf *out)
 {
-    struct jw *w = open_event(out, "content_block_delta");
+    struct jw *w = sse_object(out, "content_block_delta");
 
     jw_kint(w, "index", c->told.index);
     jw_key(w, "delta");
@@ -249,18 +230,18 @@ static struct jw *open_delta(const struct choice *c, const char *type,
 static void close_delta(struct jw *w, struct buf *out)
 {
     jw_obj_end(w);
-    close_event(w, out);
+    sse_object_end(w, out);
 }
 
 static void block_start(const struct run *r, struct choice *c,
                         struct buf *out)
 {
-    struct jw *w = open_event(out, "content_block_start");
+    struct jw *w = sse_object(out, "content_block_start");
 
     jw_kint(w, "index", c->told.index);
     jw_key(w, "content_block");
     put_block(w, r, c, &c->pieces.p[c->told.piece], false);
-    close_event(w, out);
+    sse_object_end(w, out);
     c->told.open = true;
     c->told.bytes = 0;
 }
@@ -313,9 +294,9 @@ static void block_stop(const struct run *r, struct choice *c, struct buf *out)
         put_signature(w, r, text_of(c, p));
         close_delta(w, out);
     }
-    w = open_event(out, "content_block_stop");
+    w = sse_object(out, "content_block_stop");
     jw_kint(w, "index", c->told.index);
-    close_event(w, out);
+    sse_object_end(w, out);
     c->told.open = false;
     c->told.piece++;
     c->told.index++;
@@ -349,7 +330,7 @@ static void news(struct run *r, size_t i, struct buf *out)
 static void message_end(const struct run *r, const struct choice *c,
                         const struct figures *f, struct buf *out)
 {
-    struct jw *w = open_event(out, "message_delta");
+    struct jw *w = sse_object(out, "message_delta");
 
     jw_key(w, "delta");
     jw_obj(w);
@@ -360,8 +341,8 @@ static void message_end(const struct run *r, const struct choice *c,
     put_counts(w, f->prompt, f->cached, f->completion, f->reasoning);
     jw_obj_end(w);
     figures_timings(w, f);
-    close_event(w, out);
-    close_event(open_event(out, "message_stop"), out);
+    sse_object_end(w, out);
+    sse_object_end(sse_object(out, "message_stop"), out);
 }
 
 static void finish(struct run *r, const struct figures *f,

@@ -108,13 +108,6 @@ static void put_id(struct jw *w, const char *key, const struct run *r,
     jw_kstr(w, key, id);
 }
 
-static void put_empty(struct jw *w, const char *key)
-{
-    jw_key(w, key);
-    jw_arr(w);
-    jw_arr_end(w);
-}
-
 static void put_text(struct jw *w, const char *key, struct text text)
 {
     jw_kstrn(w, key, text.s, text.n);
@@ -138,7 +131,7 @@ static size_t put_probs(struct jw *w, const struct choice *c,
         logprobs_range(l, w, form, from, to);
         return to - from;
     }
-    put_empty(w, "logprobs");
+    jw_kempty(w, "logprobs");
     return 0;
 }
 
@@ -154,9 +147,9 @@ static void put_part(struct jw *w, const struct choice *c,
         jw_kstr(w, "type", "reasoning_text");
     } else {
         jw_kstr(w, "type", "output_text");
-        put_empty(w, "annotations");
+        jw_kempty(w, "annotations");
         if (state == ITEM_BEGUN)
-            put_empty(w, "logprobs");
+            jw_kempty(w, "logprobs");
         else
             put_probs(w, c, p, LOGPROBS_FULL, 0);
     }
@@ -247,7 +240,7 @@ static void put_item(struct jw *w, const struct run *r, const struct choice *c,
         jw_kstr(w, "status", state_words[state]);
     switch (p->kind) {
     case PIECE_REASONING:
-        put_empty(w, "summary");
+        jw_kempty(w, "summary");
         put_content(w, c, p, state);
         if (r->sealed && state != ITEM_BEGUN)
             put_seal(w, c, p);
@@ -402,22 +395,10 @@ const char *responses_status(const struct run *r, const struct err *e)
 
 static struct jw *open_event(struct run *r, const char *type, struct buf *out)
 {
-    struct jw *w;
+    struct jw *w = sse_object(out, type);
 
-    sse_event(out, type);
-    w = jw_new(out);
-    jw_obj(w);
-    jw_kstr(w, "type", type);
     jw_kint(w, "sequence_number", r->sequence++);
     return w;
-}
-
-static void close_event(struct jw *w, struct buf *out)
-{
-    jw_obj_end(w);
-    if (!jw_end(w))
-        out->failed = true;
-    sse_end(out);
 }
 
 /* One about the whole. */
@@ -430,7 +411,7 @@ static void whole_event(struct run *r, const char *type,
 
     jw_key(w, "response");
     put_object(w, r, c, f, e, status);
-    close_event(w, out);
+    sse_object_end(w, out);
 }
 
 /* One about the item that choice c is at. */
@@ -460,7 +441,7 @@ static void item_itself(struct run *r, const struct choice *c,
     jw_kint(w, "output_index", c->told.index);
     jw_key(w, "item");
     put_item(w, r, c, p, c->told.index, state);
-    close_event(w, out);
+    sse_object_end(w, out);
 }
 
 static void part_itself(struct run *r, const struct choice *c,
@@ -477,7 +458,7 @@ static void part_itself(struct run *r, const struct choice *c,
                    out);
     jw_key(w, "part");
     put_part(w, c, p, state);
-    close_event(w, out);
+    sse_object_end(w, out);
 }
 
 /* Bytes of p that were not told yet. */
@@ -508,7 +489,7 @@ static void tell_input(struct run *r, struct choice *c, const struct piece *p,
     if (input.n) {
         w = item_event(r, c, p, delta_types[PIECE_CUSTOM], out);
         put_text(w, "delta", buf_text(&input));
-        close_event(w, out);
+        sse_object_end(w, out);
     }
     out->failed = out->failed || input.failed;
     buf_release(&input);
@@ -531,7 +512,7 @@ static void tell_delta(struct run *r, struct choice *c, const struct piece *p,
     put_text(w, "delta", text);
     if (p->kind == PIECE_TEXT)
         c->told.probs += put_probs(w, c, p, LOGPROBS_BRIEF, c->told.probs);
-    close_event(w, out);
+    sse_object_end(w, out);
     c->told.bytes += text.n;
 }
 
@@ -554,7 +535,7 @@ static void text_itself(struct run *r, const struct choice *c,
         put_text(w, kind == PIECE_CALL ? "arguments" : "text", text_of(c, p));
     if (kind == PIECE_TEXT)
         put_probs(w, c, p, LOGPROBS_BRIEF, 0);
-    close_event(w, out);
+    sse_object_end(w, out);
 }
 
 static void begin_item(struct run *r, struct choice *c, const struct piece *p,

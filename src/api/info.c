@@ -8,7 +8,7 @@
 #include "api/route.h"
 #include "api/run.h"
 #include "api/who.h"
-#include "base/ascii.h"
+#include "base/percent.h"
 #include "base/thread.h"
 #include "db/writer.h"
 #include "gen/memory.h"
@@ -104,38 +104,14 @@ void handle_models(struct exchange *x)
     answer_written(x, w, 200);
 }
 
-/* Undo %XX; bytes that are no escape stay. Returns the length; 0 when it
- * does not fit. */
-static size_t percent_decode(struct span s, char *out, size_t cap)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s.n; i++) {
-        int hi = -1, lo = -1;
-
-        if (s.s[i] == '%' && s.n - i > 2) {
-            hi = ascii_hex(s.s[i + 1]);
-            lo = ascii_hex(s.s[i + 2]);
-        }
-        if (n == cap)
-            return 0;
-        if (hi >= 0 && lo >= 0) {
-            out[n++] = (char)(hi * 16 + lo);
-            i += 2;
-        } else {
-            out[n++] = s.s[i];
-        }
-    }
-    return n;
-}
-
 void handle_model(struct exchange *x)
 {
     char id[ID_MAX];
-    size_t n = percent_decode(route_rest(run_of(x)->route, x->req.path), id,
-                              sizeof(id));
+    size_t n;
+    bool whole = percent_decode(route_rest(run_of(x)->route, x->req.path), id,
+                                sizeof(id), &n);
     const struct catalog_model *m =
-        n ? catalog_find(x->api->c.catalog, id, n) : NULL;
+        whole && n ? catalog_find(x->api->c.catalog, id, n) : NULL;
     struct err e;
     struct jw *w;
 

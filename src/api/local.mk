@@ -54,7 +54,7 @@ libp_api_a_SOURCES = \
 	src/api/stored.c src/api/stored.h src/api/stored_past.c \
 	src/api/toolnames.c src/api/toolnames.h \
 	src/api/callinput.c src/api/callinput.h \
-	src/api/responses_get.c \
+	src/api/responses_by_id.c \
 	src/api/sse.c src/api/sse.h src/api/info.c
 P_LIBS += libp_api.a
 $(libp_api_a_OBJECTS): src/db/sql.h

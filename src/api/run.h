@@ -131,7 +131,7 @@ struct run {
     enum x_pump (*pump)(struct exchange *x, struct buf *out, int64_t now_us);
     int64_t pump_at_us;      /* when it wants to be pumped next */
     struct live_watch *watch; /* owned, api/live_stream.c */
-    struct stored_wait *wait; /* owned, api/responses_get.c */
+    struct stored_wait *wait; /* owned, api/responses_by_id.c */
 };
 
 struct run *run_of(const struct exchange *x);

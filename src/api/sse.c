@@ -17,6 +17,25 @@ void sse_end(struct buf *out)
     buf_puts(out, "\n\n");
 }
 
+struct jw *sse_object(struct buf *out, const char *name)
+{
+    struct jw *w;
+
+    sse_event(out, name);
+    w = jw_new(out);
+    jw_obj(w);
+    jw_kstr(w, "type", name);
+    return w;
+}
+
+void sse_object_end(struct jw *w, struct buf *out)
+{
+    jw_obj_end(w);
+    if (!jw_end(w))
+        out->failed = true;
+    sse_end(out);
+}
+
 void sse_done(struct buf *out)
 {
     buf_puts(out, "data: [DONE]\n\n");

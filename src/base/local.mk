@@ -2,6 +2,7 @@
 noinst_LIBRARIES += libp_base.a libp_crypt.a
 libp_base_a_SOURCES = \
 	src/base/banned.h src/base/vec.h src/base/ascii.h \
+	src/base/percent.c src/base/percent.h \
 	src/base/err.c src/base/err.h \
 	src/base/mem.c src/base/mem.h \
 	src/base/buf.c src/base/buf.h \

@@ -194,6 +194,13 @@ void jw_kbool(struct jw *w, const char *key, bool v)
     jw_bool(w, v);
 }
 
+void jw_kempty(struct jw *w, const char *key)
+{
+    jw_key(w, key);
+    jw_arr(w);
+    jw_arr_end(w);
+}
+
 void jw_knull(struct jw *w, const char *key)
 {
     jw_key(w, key);

@@ -45,5 +45,6 @@ void jw_kint(struct jw *w, const char *key, int64_t v);
 void jw_knum(struct jw *w, const char *key, double v, int decimals);
 void jw_kbool(struct jw *w, const char *key, bool v);
 void jw_knull(struct jw *w, const char *key);
+void jw_kempty(struct jw *w, const char *key); /* [] */
 
 #endif

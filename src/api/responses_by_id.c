@@ -13,7 +13,7 @@
 #include "api/route.h"
 #include "api/run.h"
 #include "api/stored.h"
-#include "base/ascii.h"
+#include "base/percent.h"
 #include "base/num.h"
 #include "base/thread.h"
 #include "chat/jsontext.h"
@@ -42,8 +42,8 @@ struct stored_wait {
 
 /* --- the query ----------------------------------------------------------- */
 
-/* The value of `name`, %XX undone; false when it is not there. One that is
- * too long is cut, and then is none that means anything. */
+/* The value of `name`; false when it is not there. One that is too long is
+ * cut, and then is none that means anything. */
 static bool query_get(struct span query, const char *name,
                       char out[VALUE_MAX])
 {
@@ -58,13 +58,8 @@ static bool query_get(struct span query, const char *name,
         query.n -= len + (end ? 1 : 0);
         if (len <= head || memcmp(s, name, head) != 0 || s[head] != '=')
             continue;
-        for (size_t i = head + 1; i < len && n < VALUE_MAX - 1; i++) {
-            int hi = len - i > 2 && s[i] == '%' ? ascii_hex(s[i + 1]) : -1;
-            int lo = hi >= 0 ? ascii_hex(s[i + 2]) : -1;
-
-            out[n++] = lo >= 0 ? (char)(hi * 16 + lo) : s[i];
-            i += lo >= 0 ? 2 : 0;
-        }
+        percent_decode((struct span){s + head + 1, len - head - 1}, out,
+                       VALUE_MAX - 1, &n);
         out[n] = '\0';
         return true;
     }
@@ -92,13 +87,6 @@ static enum st read_page(struct page *p, struct span query, struct err *e)
 
 /* --- input items --------------------------------------------------------- */
 
-static void put_empty(struct jw *w, const char *key)
-{
-    jw_key(w, key);
-    jw_arr(w);
-    jw_arr_end(w);
-}
-
 /* The list of one part that a string stands for. */
 static void put_string(struct jw *w, const struct json *text, bool output)
 {
@@ -107,7 +95,7 @@ static void put_string(struct jw *w, const struct json *text, bool output)
     jw_kstr(w, "type", output ? "output_text" : "input_text");
     jw_kstrn(w, "text", text->str.s, text->str.n);
     if (output)
-        put_empty(w, "annotations");
+        jw_kempty(w, "annotations");
     jw_obj_end(w);
     jw_arr_end(w);
 }
@@ -139,7 +127,7 @@ static void put_parts(struct jw *w, const struct json *list, struct buf *tmp)
         put_members(w, part, tmp);
         if (json_is(json_get(part, "type"), "output_text") &&
             !json_get(part, "annotations"))
-            put_empty(w, "annotations");
+            jw_kempty(w, "annotations");
         jw_obj_end(w);
     }
     jw_arr_end(w);
@@ -158,7 +146,7 @@ static void put_lacking(struct jw *w, const struct json *item)
     if (over && !json_get(item, "status"))
         jw_kstr(w, "status", "completed");
     if (json_is(type, "reasoning") && !json_get(item, "summary"))
-        put_empty(w, "summary");
+        jw_kempty(w, "summary");
 }
 
 /* As it was stored, and as its type declares it. */
