@@ -613,7 +613,8 @@ static void test_busy(struct apit *t)
     ok(!responses_begin(t->responses, &row, &big, &small, &e), "all of it");
     call_do(&c, t, R, hello);
     is_int(call_status(&c), 503, "what stores is refused");
-    ok(strlen(call_header(&c, "Retry-After", h, sizeof(h))) > 0, "for now");
+    ok(strlen(call_header(&c, "Retry-After", h, sizeof(h))) > 0,
+       "with a time to try again");
     call_start(&d, t, "POST", R, "{\"input\":\"Hi\",\"store\":false}", NULL);
     ok(d.state == X_MORE, "what does not is served");
     db_rollback(other);
