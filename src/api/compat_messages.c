@@ -25,12 +25,7 @@ static const struct compat_field fields[] = {
     {"temperature", FOR(H), NUM(0, 1), "1"},
     {"top_p", FOR(H), ABOVE(0, 1), "1"},
     {"top_k", FOR(H), INT(0, HUGE_VAL), "0 (off)"},
-    {"min_p", FOR(X), NUM(0, 1), "0 (off)"},
-    {"seed", FOR(X), TYPE_INT, -HUGE_VAL, HUGE_VAL, false, NULL, 0,
-     "an integer from -2^63 to 2^63 - 1", "a new one per request"},
-    {"presence_penalty", FOR(X), NUM(-2, 2), "0"},
-    {"frequency_penalty", FOR(X), NUM(-2, 2), "0"},
-    {"repetition_penalty", FOR(X), ABOVE(0, 100), "1 (off)"},
+    OUR_SAMPLING(FOR(X)),
     {"tools", FOR(H), OWN("a list; at most 128 functions, 256 KiB in all; "
                           "those of other types than custom are left out"),
      NULL},

@@ -28,4 +28,14 @@
 #define BUDGET INT(0, 2147483648.0)
 #define NO_CAP "no cap"
 
+/* Sampling that is neither Responses' nor Messages' own. Its argument is the
+ * member `use`. */
+#define OUR_SAMPLING(...)                                                     \
+    {"min_p", __VA_ARGS__, NUM(0, 1), "0 (off)"},                             \
+    {"seed", __VA_ARGS__, TYPE_INT, -HUGE_VAL, HUGE_VAL, false, NULL, 0,      \
+     "an integer from -2^63 to 2^63 - 1", "a new one per request"},           \
+    {"presence_penalty", __VA_ARGS__, NUM(-2, 2), "0"},                       \
+    {"frequency_penalty", __VA_ARGS__, NUM(-2, 2), "0"},                      \
+    {"repetition_penalty", __VA_ARGS__, ABOVE(0, 100), "1 (off)"}
+
 #endif
