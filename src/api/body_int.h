@@ -123,6 +123,9 @@ struct text body_joined(struct body_parse *p, struct text space,
 const char *body_bad_name(const struct json *v);
 /* Behind the last one: they are chat.tools. */
 enum st body_functions_end(struct body_parse *p) MUST_CHECK;
+/* OpenAI's words for a choice that names no function; absent is auto. False:
+ * `v` is none of them. */
+bool body_choice_word(const struct json *v, enum tool_choice *out);
 /* body_tools.c: how the tools read so far may be chosen, and which are
  * offered; for every body, once. `name`: TOOLS_NAMED. Errors are at
  * tool_choice. */

@@ -101,13 +101,10 @@ static enum st take_object(struct body_parse *p, const struct json *v)
 static enum st take_choice(struct body_parse *p, const struct json *v)
 {
     const struct text none = {"", 0};
+    enum tool_choice word;
 
-    if (!v || json_is(v, "auto"))
-        return body_choice(p, TOOLS_AUTO, none);
-    if (json_is(v, "none"))
-        return body_choice(p, TOOLS_NONE, none);
-    if (json_is(v, "required"))
-        return body_choice(p, TOOLS_REQUIRED, none);
+    if (body_choice_word(v, &word))
+        return body_choice(p, word, none);
     if (v->type == JSON_OBJ)
         return take_object(p, v);
     return bad_choice(p, "accepted is none, auto, required, " FUNCTION

@@ -455,17 +455,23 @@ enum st body_choice(struct body_parse *p, enum tool_choice kind,
     return ST_OK;
 }
 
+bool body_choice_word(const struct json *v, enum tool_choice *out)
+{
+    *out = TOOLS_AUTO;
+    if (!v || json_is(v, "auto"))
+        return true;
+    *out = json_is(v, "none") ? TOOLS_NONE : TOOLS_REQUIRED;
+    return json_is(v, "none") || json_is(v, "required");
+}
+
 static enum st take_choice(struct body_parse *p, const struct json *v)
 {
     const struct text none = {"", 0};
     const struct json *name = body_get(body_get(v, "function"), "name");
+    enum tool_choice word;
 
-    if (!v || json_is(v, "auto"))
-        return body_choice(p, TOOLS_AUTO, none);
-    if (json_is(v, "none"))
-        return body_choice(p, TOOLS_NONE, none);
-    if (json_is(v, "required"))
-        return body_choice(p, TOOLS_REQUIRED, none);
+    if (body_choice_word(v, &word))
+        return body_choice(p, word, none);
     if (v->type != JSON_OBJ)
         return bad_choice(p, "accepted is none, auto, required or " NAMED);
     if (!json_is(body_get(v, "type"), "function") || !name ||

@@ -128,6 +128,31 @@ void apit_with(const struct scripted_config *gen,
     apit_close(&t);
 }
 
+void apit_key(struct apit *t, const char *name, char key[KEY_TEXT_MAX])
+{
+    struct db *db;
+    struct err e;
+
+    ok(!db_open(&db, t->db, DB_WRITE, &e) &&
+           !keys_add(db, name, NULL, key, &e),
+       "a key for %s", name);
+    db_close(db);
+    keys_refresh(t->keys);
+}
+
+size_t apit_script(struct apit *t, const char *text, int64_t gap_us)
+{
+    static int32_t ids[1024];
+    struct scripted_config gen = {.ids = ids, .fail_after = -1,
+                                  .per_token_us = gap_us, .context = 4096};
+    const char *why;
+
+    gen.n = apit_ids(text, ids, 1024);
+    if (!apit_open(t, &gen, NULL, &why))
+        exit(1);
+    return gen.n;
+}
+
 size_t apit_ids(const char *text, int32_t *ids, size_t cap)
 {
     struct gguf *g;

@@ -44,6 +44,11 @@ void apit_close(struct apit *t);
 void apit_with(const struct scripted_config *gen,
                void (*config)(struct api_config *c),
                void (*test)(struct apit *t));
+/* A key of that name; `key` is its text. */
+void apit_key(struct apit *t, const char *name, char key[KEY_TEXT_MAX]);
+/* An api whose model writes `text`, at most 1,024 ids, one every gap_us;
+ * returns how many. Ends the test when there is no demo model. */
+size_t apit_script(struct apit *t, const char *text, int64_t gap_us);
 /* The ids of a text, for scripts; at most `cap`. */
 size_t apit_ids(const char *text, int32_t *ids, size_t cap);
 

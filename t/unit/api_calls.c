@@ -36,14 +36,7 @@ static size_t script_n;
 
 static void script(const char *text, int64_t gap_us)
 {
-    static int32_t ids[1024];
-    struct scripted_config gen = {.ids = ids, .fail_after = -1,
-                                  .per_token_us = gap_us, .context = 4096};
-    const char *why;
-
-    gen.n = script_n = apit_ids(text, ids, 1024);
-    if (!apit_open(&t, &gen, NULL, &why))
-        exit(1);
+    script_n = apit_script(&t, text, gap_us);
 }
 
 static const char *body(const char *more)

@@ -34,19 +34,6 @@ static void keep_some(struct api_config *c)
     c->body_max = 1 << 16;
 }
 
-static void make_key(struct apit *t, const char *name,
-                     char key[KEY_TEXT_MAX])
-{
-    struct db *db;
-    struct err e;
-
-    ok(!db_open(&db, t->db, DB_WRITE, &e) &&
-           !keys_add(db, name, NULL, key, &e),
-       "a key for %s", name);
-    db_close(db);
-    keys_refresh(t->keys);
-}
-
 /* The id of the response, from its head. */
 static const char *id_of(const struct call *c, char id[64])
 {
@@ -199,8 +186,8 @@ static void test_keys(struct apit *t)
     struct call c;
 
     create(t, hello, NULL, none);
-    make_key(t, "ann", ann);
-    make_key(t, "bob", bob);
+    apit_key(t, "ann", ann);
+    apit_key(t, "bob", bob);
     create(t, hello, ann, id);
     is_int(status_of(t, "GET", id, "", ann), 200, "one's own");
     is_int(status_of(t, "GET", id, "", bob), 404, "not another's");

@@ -84,19 +84,6 @@ static int status_of(struct apit *t, const char *method, const char *path,
     return status;
 }
 
-static void make_key(struct apit *t, const char *name,
-                     char key[KEY_TEXT_MAX])
-{
-    struct db *db;
-    struct err e;
-
-    ok(!db_open(&db, t->db, DB_WRITE, &e) &&
-           !keys_add(db, name, NULL, key, &e),
-       "a key for %s", name);
-    db_close(db);
-    keys_refresh(t->keys);
-}
-
 /* --- prompts -------------------------------------------------------------- */
 
 /* Both bodies make one prompt. */
@@ -436,8 +423,8 @@ static void test_running(struct apit *t)
     struct call_opts hers, his;
     struct call c, d;
 
-    make_key(t, "ann", ann);
-    make_key(t, "bob", bob);
+    apit_key(t, "ann", ann);
+    apit_key(t, "bob", bob);
     hers = (struct call_opts){.key = ann};
     his = (struct call_opts){.key = bob};
     call_start(&c, t, "POST", R, "{\"input\":\"Hi\",\"stream\":true}", &hers);
@@ -671,7 +658,7 @@ static void test_routes(struct apit *t)
         is_int(call_status(&c), 413, "%s reads no body", rows[i].path);
         call_release(&c);
     }
-    make_key(t, "ann", key);
+    apit_key(t, "ann", key);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         is_int(status_of(t, rows[i].method, rows[i].path, NULL), 401,
                "%s %s needs a key", rows[i].method, rows[i].path);
