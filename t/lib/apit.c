@@ -133,9 +133,9 @@ void apit_key(struct apit *t, const char *name, char key[KEY_TEXT_MAX])
     struct db *db;
     struct err e;
 
-    ok(!db_open(&db, t->db, DB_WRITE, &e) &&
-           !keys_add(db, name, NULL, key, &e),
-       "a key for %s", name);
+    if (db_open(&db, t->db, DB_WRITE, &e) ||
+        keys_add(db, name, NULL, key, &e))
+        exit(1); /* results are counted by the test's own file */
     db_close(db);
     keys_refresh(t->keys);
 }

@@ -44,7 +44,7 @@ void apit_close(struct apit *t);
 void apit_with(const struct scripted_config *gen,
                void (*config)(struct api_config *c),
                void (*test)(struct apit *t));
-/* A key of that name; `key` is its text. */
+/* A key of that name; `key` is its text. Ends the test when it cannot. */
 void apit_key(struct apit *t, const char *name, char key[KEY_TEXT_MAX]);
 /* An api whose model writes `text`, at most 1,024 ids, one every gap_us;
  * returns how many. Ends the test when there is no demo model. */
